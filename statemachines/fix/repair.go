@@ -431,7 +431,7 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 		return nil, nil, "", rejects(err)
 	}
 	changed.look(c.near(f, tried.edits...))
-	if err := newFinding(c, changed, f); err != nil {
+	if err := newFinding(c, changed, f, tried.edits); err != nil {
 		return nil, nil, "", err
 	}
 	if lost := c.losesRestart(changed, f); lost != "" {

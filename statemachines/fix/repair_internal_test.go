@@ -9,6 +9,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/edit"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/trial"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
@@ -159,7 +160,7 @@ func TestNewFinding(t *testing.T) {
 		"a new note":                     {mended, finding("b", "/States/Look", "m", diag.Note), ""},
 		"a new one beside the machine's": {machine, finding("b", "/States/Look", "m", diag.Warning), "lint finds b in the new text: m"},
 	} {
-		err := newFinding(of(mended, c.before), of(c.after), mended)
+		err := newFinding(of(mended, c.before), of(c.after), mended, nil)
 		if c.want == "" {
 			require.NoError(t, err, name)
 		} else {
@@ -169,10 +170,10 @@ func TestNewFinding(t *testing.T) {
 	member := finding(typecheck.UnknownMember, "/States/Look", "m", diag.Danger)
 	member.Suggestion = "State"
 	never := finding(typecheck.NeverHolds, "/States/Look2", "n", diag.Danger)
-	require.NoError(t, newFinding(of(member), of(about(never, "DONE")), member), "a text that does not come there")
-	require.ErrorContains(t, newFinding(of(member), of(never), member), "lint finds never-holds in the new text", "a number that is compared with a text")
+	require.NoError(t, newFinding(of(member), of(about(never, "DONE")), member, nil), "a text that does not come there")
+	require.ErrorContains(t, newFinding(of(member), of(never), member, nil), "lint finds never-holds in the new text", "a number that is compared with a text")
 	misfit := about(finding(typecheck.ArgumentType, "/States/Look2", "n", diag.Danger), "DONE")
-	require.ErrorContains(t, newFinding(of(member), of(misfit), member), "lint finds argument-type in the new text")
+	require.ErrorContains(t, newFinding(of(member), of(misfit), member, nil), "lint finds argument-type in the new text")
 }
 
 // A line tells of ends only if they are these, and not those of an error whose name begins alike.
@@ -209,21 +210,41 @@ func TestRuleTakesText(t *testing.T) {
 	}
 }
 
-// A word that was wrong hid what a loop does with answers: what lint finds of that with the right word is not new.
+// A word that was wrong hid what a loop does with answers, and what lint finds in a state that the right word does not
+// change: neither is new.
 func TestFindingThatAWordHid(t *testing.T) {
 	t.Parallel()
-	m, err := asl.Parse([]byte(`{"StartAt": "Look", "States": {"Look": {"Type": "Pass", "End": true}}}`))
+	m, err := asl.Parse([]byte(`{"StartAt": "Done?", "States": {"Done?": {"Type": "Pass", "Next": "Look"}, "Look": {"Type": "Pass", "End": true}}}`))
 	require.NoError(t, err)
 	var mended lint.Finding
-	mended.Rule, mended.Pointer, mended.Message, mended.Severity, mended.Suggestion = typecheck.UnknownMember, "/States/Look", "m", diag.Warning, "State"
-	for rule, hid := range map[string]bool{
-		lint.StatusPollsOn: true, lint.UnboundedLoop: true, lint.LoopingDefault: true, typecheck.UnreachableRule: true,
-		lint.HotLoop: false, lint.UnretriedTask: false,
+	mended.Rule, mended.Pointer, mended.Message, mended.Severity, mended.Suggestion = typecheck.UnknownMember, "/States/Done?", "m", diag.Warning, "State"
+	for _, c := range []struct {
+		rule, at string
+		subjects []string
+		hid      bool
+	}{
+		{lint.StatusPollsOn, "Done?", nil, true},
+		{lint.UnboundedLoop, "Done?", nil, true},
+		{lint.LoopingDefault, "Done?", nil, true},
+		{typecheck.UnreachableRule, "Done?", nil, true},
+		{lint.HotLoop, "Done?", nil, false},
+		{lint.UnretriedTask, "Done?", nil, false},
+		{lint.LargeAnswer, "Look", nil, true},
+		{lint.UnretriedTask, "Look", nil, true},
+		{typecheck.MissingArgument, "Look", nil, true},
+		{typecheck.ArgumentType, "Look", nil, false},
+		{typecheck.EnumValue, "Look", nil, false},
+		{typecheck.UnknownMember, "Look", nil, false},
+		{lint.StatusPollsOn, "Look", []string{"State"}, false},
 	} {
 		shown := mended
-		shown.Rule, shown.Message, shown.Suggestion = rule, "n", ""
-		err := newFinding(&checked{machine: m, findings: []lint.Finding{mended}}, &checked{machine: m, findings: []lint.Finding{shown}}, mended)
-		require.Equal(t, hid, err == nil, rule)
+		shown.Rule, shown.Pointer, shown.Message, shown.Suggestion, shown.Subjects = c.rule, "/States/"+c.at, "n", "", c.subjects
+		edits := []edit.Edit{{Op: edit.Replace, At: "/States/Done?/Comment", Value: []byte(`"x"`)}}
+		before, after := &checked{machine: m, findings: []lint.Finding{mended}}, &checked{machine: m, findings: []lint.Finding{shown}}
+		require.Equal(t, c.hid, newFinding(before, after, mended, edits) == nil, "%s@%s", c.rule, c.at)
+		mended := mended
+		mended.Suggestion = "" // no word is corrected
+		require.Error(t, newFinding(before, after, mended, edits), "%s@%s", c.rule, c.at)
 	}
 }
 

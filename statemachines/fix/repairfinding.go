@@ -108,8 +108,8 @@ func (e *foundError) Error() string {
 	return fmt.Sprintf("with the smallest edit, lint finds %s in the new text: %s", e.rule, e.message)
 }
 
-// newFinding is the error of a finding that an edit brings, or does not take away.
-func newFinding(before, after *checked, mended lint.Finding) error {
+// newFinding is the error of a finding that edits bring, or do not take away.
+func newFinding(before, after *checked, mended lint.Finding, edits []edit.Edit) error {
 	at := before.stateAt(mended)
 	for _, f := range after.findings {
 		s := after.stateAt(f)
@@ -125,9 +125,7 @@ func newFinding(before, after *checked, mended lint.Finding) error {
 		})
 		// The exit of a bound lets lint look at Default, which leads where it led.
 		shows := mended.Rule == lint.UnboundedLoop && f.Rule == lint.LoopingDefault ||
-			mended.Suggestion != "" && (f.Suggestion != "" || f.Rule == typecheck.AbsentMember) || // behind the wrong word
-			mended.Rule == typecheck.UnknownMember && mended.Suggestion != "" && (isOfAnswers(f.Rule) || leavesOut(f)) ||
-			mended.Rule == typecheck.EnumValue && mended.Suggestion != "" && isOfAnswers(f.Rule) && !slices.Contains(f.Subjects, mended.Suggestion)
+			mended.Suggestion != "" && isUncovered(f, mended, !before.isTouched(s.Name, edits))
 		if !known && !shows && f.Severity != diag.Note {
 			return &foundError{f.Rule, f.Message}
 		}
@@ -135,10 +133,34 @@ func newFinding(before, after *checked, mended lint.Finding) error {
 	return nil
 }
 
-// leavesOut tells whether a finding is about a text that the member may have, and that does not come here.
-func leavesOut(f lint.Finding) bool { return f.Rule == typecheck.NeverHolds && f.Subjects != nil }
+// isUncovered tells of a finding whether it was there before a wrong word was corrected, and hidden: lint reads no further
+// than that word. The right one adds no route, so what a loop does with answers was hidden, and so was what lint finds in a
+// state that stays as it is. New is what is about the right word, or about a value that the word gives.
+func isUncovered(f, mended lint.Finding, stays bool) bool {
+	switch {
+	case f.Suggestion != "", f.Rule == typecheck.AbsentMember:
+		return true
+	case slices.Contains(f.Subjects, mended.Suggestion):
+		return false
+	default:
+		return stays && !isOfValues(f.Rule) || isOfAnswers(f.Rule) || f.Rule == typecheck.NeverHolds && f.Subjects != nil // none comes here
+	}
+}
 
-// isOfAnswers tells whether a rule finds what a loop does with answers, which a wrong member hid.
+// isTouched tells whether one of some edits is in a state.
+func (c *checked) isTouched(name string, edits []edit.Edit) bool {
+	return slices.ContainsFunc(edits, func(e edit.Edit) bool {
+		s := c.machine.StateAt(e.At)
+		return s != nil && s.Name == name
+	})
+}
+
+// isOfValues tells whether a rule finds that a value does not fit where it is read.
+func isOfValues(rule string) bool {
+	return slices.Contains([]string{typecheck.ArgumentType, typecheck.EnumValue, typecheck.NeverHolds, typecheck.UnknownMember}, rule)
+}
+
+// isOfAnswers tells whether a rule finds what a loop does with answers, which a wrong word hid.
 func isOfAnswers(rule string) bool {
 	return strings.HasPrefix(rule, "status-") || rule == lint.UnboundedLoop || rule == lint.LoopingDefault || rule == typecheck.UnreachableRule
 }
