@@ -70,6 +70,7 @@ func (p *player) watch(stop func(error)) func(sim.Event) {
 			stop(errIdle)
 		case !counted && laps == math.MaxInt && !p.track.whole:
 			done = true
+			p.full = p.fullAfter(before, now)
 			stop(errSteady)
 		default:
 			// Retries may take a random time.
@@ -79,6 +80,16 @@ func (p *player) watch(stop func(error)) func(sim.Event) {
 			}
 		}
 	}
+}
+
+// fullAfter is how long after its start the history of the execution is full, if all laps are like that from one entry to
+// another.
+func (p *player) fullAfter(before, now *entry) time.Duration {
+	left := asl.MaxEvents - now.events
+	if of := p.track.after; of != nil {
+		left -= of.events
+	}
+	return now.at.Sub(p.start) + time.Duration(float64(left)/float64(now.events-before.events)*float64(now.at.Sub(before.at)))
 }
 
 // leastSkipped is how many laps are worth a new beginning.

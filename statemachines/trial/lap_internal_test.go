@@ -181,3 +181,14 @@ func TestCounters(t *testing.T) {
 		})
 	}
 }
+
+// A run that stops at equal laps says what ends the execution as one that takes each of them: the history, or TimeoutSeconds.
+func TestWhatEndsEqualLaps(t *testing.T) {
+	t.Parallel()
+	unbounded := strings.Replace(countingLoop, `, "Assign": {"n.$": "States.MathAdd($n, 1)"}`, "", 1)
+	for _, limit := range []string{"60", "3000", "83200", "83280", "83340", "83400", "900000"} {
+		text := strings.Replace(unbounded, `{"StartAt"`, `{"TimeoutSeconds": `+limit+`, "StartAt"`, 1)
+		each, stopped := playLoop(t, text, 0, false, true), playLoop(t, text, 0, false, false)
+		require.Equal(t, each.Status == string(sim.StatusTimedOut), stopped.TimesOut || stopped.Status == string(sim.StatusTimedOut), limit)
+	}
+}

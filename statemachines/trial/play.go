@@ -137,7 +137,8 @@ type player struct {
 	flow      string            // of the script itself
 	seen      observed
 	track     *tracker
-	ahead     *entry // where it goes on behind laps that are equal; nil if it does not skip any
+	ahead     *entry        // where it goes on behind laps that are equal; nil if it does not skip any
+	full      time.Duration // when its history is full; 0 if no lap says it
 }
 
 // run runs a part of the machine on a script.
@@ -205,7 +206,10 @@ func (s *subject) run(ctx context.Context, sc *script, input []byte, at circumst
 func (p *player) pollsOn() {
 	p.seen.Status = PollsOn
 	own := time.Duration(p.subject.machine.TimeoutSeconds) * time.Second
-	p.seen.TimesOut = own > 0 && own.Seconds()*float64(p.track.events) < p.seen.Lasts.Seconds()*asl.MaxEvents
+	if p.full == 0 {
+		p.full = time.Duration(p.seen.Lasts.Seconds() * asl.MaxEvents / float64(p.track.events) * float64(time.Second))
+	}
+	p.seen.TimesOut = own > 0 && own < p.full
 }
 
 // drive runs the machine until it ends or is stopped, and says why.
