@@ -14,7 +14,6 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/edit"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
-	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/source"
 	"github.com/jobpoller/jobpoller/statemachines/trial"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
@@ -87,7 +86,7 @@ type RepairOptions struct {
 	// Sure makes all sure repairs, and Accept the offered ones of these names.
 	Sure   bool
 	Accept []string
-	// MaxWait is the bound of a loop that has none; 0 for as long as its history lasts.
+	// MaxWait is the bound of a loop that has none, and of a callback; 0 for as long as a history lasts, and for a week.
 	MaxWait time.Duration
 	Express bool
 	// Said are the meanings that the user gives to statuses, as lint.Options have them.
@@ -252,11 +251,11 @@ func (c *checked) look(states []string) {
 }
 
 // orderOf is the order of repairs in a file: typos, members that may be absent, statuses,
-// errors, bounds.
+// errors, the pace, bounds.
 func orderOf(rule string) int {
-	return slices.IndexFunc([]string{"-", typecheck.AbsentMember, "status-", lint.StartRace, lint.UnretriedTask, lint.UnboundedLoop}, func(prefix string) bool {
-		return strings.HasPrefix(rule, prefix)
-	})
+	return slices.IndexFunc([]string{
+		"-", typecheck.AbsentMember, "status-", lint.StartRace, lint.UnretriedTask, lint.HotLoop, lint.ShortInterval, lint.EventBudget, lint.UnboundedLoop,
+	}, func(prefix string) bool { return strings.HasPrefix(rule, prefix) })
 }
 
 // stateAt is the state that a finding stands in.
@@ -292,89 +291,6 @@ func (c *checked) loopFor(f lint.Finding) *lint.Loop {
 	return c.loopOf(s)
 }
 
-// candidate is an edit that may mend a finding.
-type candidate struct {
-	edits []edit.Edit
-	after []byte // the text with them; nil before they are made
-	frame []trial.Kind
-	about string
-	// failing is what the line begins with where calls that fail poll on; empty for about.
-	failing string
-	// does is what a run does after it; empty for how the run ends. also is what else differs.
-	does, also string
-	// missing tells that the line is about answers that lack a member, and what ends they lead to.
-	missing bool
-	// asks tells that a Choice leads on where the member is not there.
-	asks bool
-	// goesOn tells that a run which ends later polls on for the answer: its end is of another.
-	goesOn bool
-	// of are the kinds of the frame that the line is about; nil for all. Of the wrong word, which
-	// no rule takes any more, the line tells, too.
-	of    []trial.Kind
-	wrong string
-	// mended tells whether a run with an answer of the frame ends as it should, and past that
-	// one which still breaks does so behind what is mended.
-	mended, past func(r *trial.Run) bool
-	// every tells that each run whose last answer the line is about must end so, also one that ends
-	// as before.
-	every bool
-	class Class
-	// excuses tells of a run without an answer of the frame whether it may differ, too.
-	excuses func(r *trial.Run) bool
-	// idle tells that no run outside of the frame may differ: the word does nothing.
-	idle bool
-	// respells tells that a right word takes the place of a wrong one.
-	respells bool
-	// blinded tells that the machine could not see what the edit shows it: a run may end as its
-	// job does, now.
-	blinded bool
-	except  []trial.Member // that may differ in any run
-	size    int            // lines of the diff, where it orders candidates
-}
-
-// isExcused tells whether a run breaks today: it polls on, or ends in an error of the engine.
-func isExcused(r *trial.Run) bool {
-	b := r.Before
-	return b.Status == trial.PollsOn || b.Status == trial.Endless || b.Status == string(sim.StatusTimedOut) || strings.HasPrefix(b.Error, "States.")
-}
-
-// candidates are the edits that may mend a finding, the smallest first.
-func (r *repairer) candidates(c *checked, f lint.Finding) []candidate {
-	s := c.stateAt(f)
-	if s == nil {
-		return nil
-	}
-	l := c.loopFor(f)
-	switch {
-	case f.Suggestion != "" && l != nil && l.Poll != nil && c.isSynonym(f):
-		return append(c.correctStatus(f, l), c.correct(f)...)
-	case f.Suggestion != "":
-		return c.correct(f)
-	case f.Rule == lint.UnretriedTask:
-		return c.retry(s, r.options)
-	case f.Rule == typecheck.AbsentMember:
-		return c.readAbsent(f)
-	case l == nil || l.Poll == nil:
-		return nil
-	case l.Together && strings.HasPrefix(f.Rule, "status-"): // a rule for one status would lead the other jobs, too
-		return nil
-	case isOfSecond(l, f):
-		return c.tellSecond(rowOf(l, f), l)
-	case f.Rule == lint.StatusUnclear:
-		return c.tellUnclear(f, l, r.options)
-	case strings.HasPrefix(f.Rule, "status-"):
-		return c.nameStatuses(f, l)
-	case f.Rule == typecheck.EnumValue:
-		return c.correctStatus(f, l)
-	case f.Rule == lint.StartRace:
-		return c.awaitStart(l)
-	case f.Rule == lint.UnboundedLoop:
-		return c.bound(l, r)
-	default:
-		return nil
-	}
-}
-
 // repair finds the first candidate that changes nothing but what it should, and returns the
 // text with it. The error is that of the context.
 func (r *repairer) repair(ctx context.Context, c *checked, f lint.Finding) (Repair, *checked, error) {
@@ -394,6 +310,9 @@ func (r *repairer) repair(ctx context.Context, c *checked, f lint.Finding) (Repa
 		}
 		if tried.asks && slices.ContainsFunc(report.Runs, func(run trial.Run) bool { return succeedsWithout(&run) }) {
 			tried.class = Offered // the answer may be of a failure
+		}
+		if f.Rule == lint.HotLoop && tried.breaksOnPace(report) {
+			tried.class = Sure
 		}
 		if slices.ContainsFunc(report.Runs, failsBeside) {
 			tried.class = Offered // the machine takes it for a success on purpose
@@ -438,7 +357,11 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 		return nil, nil, "", fmt.Errorf("the smallest edit changes more: with %s, the job is not started again any more", lost)
 	}
 	options := trial.Options{Models: r.options.Models, Express: r.options.Express, Except: tried.except, Known: &r.known}
-	options.Polls, options.Running = lint.Polled(c.loops)
+	loops := c.loops
+	if c.loopOf(c.stateAt(f)) == nil && tried.paced {
+		loops = changed.loops // without a Wait it is none
+	}
+	options.Polls, options.Running = lint.Polled(loops)
 	report, err = trial.Compare(ctx, c.machine, changed.machine, options)
 	if err != nil {
 		return nil, nil, "", &editError{"the smallest edit cannot be tried: ", err}
@@ -461,7 +384,7 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 			return nil, nil, "", err
 		}
 	}
-	about = cmp.Or(about, tried.tellEarlier(report), tried.tellBeside(report))
+	about = cmp.Or(about, tried.tellEarlier(report), tried.tellBeside(report), tried.tellPace(report))
 	mended := about != ""
 	if tried.blinded && !mended {
 		about, mended = tried.rowOfData(report)

@@ -125,7 +125,7 @@ func newFinding(before, after *checked, mended lint.Finding, edits []edit.Edit) 
 		})
 		// The exit of a bound lets lint look at Default, which leads where it led.
 		shows := mended.Rule == lint.UnboundedLoop && f.Rule == lint.LoopingDefault ||
-			mended.Suggestion != "" && isUncovered(f, mended, !before.isTouched(s.Name, edits))
+			(mended.Suggestion != "" || mended.Rule == lint.HotLoop) && isUncovered(f, mended, !before.isTouched(s.Name, edits))
 		if !known && !shows && f.Severity != diag.Note {
 			return &foundError{f.Rule, f.Message}
 		}
@@ -133,9 +133,9 @@ func newFinding(before, after *checked, mended lint.Finding, edits []edit.Edit) 
 	return nil
 }
 
-// isUncovered tells of a finding whether it was there before a wrong word was corrected, and hidden: lint reads no further
-// than that word. The right one adds no route, so what a loop does with answers was hidden, and so was what lint finds in a
-// state that stays as it is. New is what is about the right word, or about a value that the word gives.
+// isUncovered tells of a finding whether it was there before a repair, and hidden: lint reads no further than a wrong word,
+// and no loop without a pause. Neither repair adds a route, so what a loop does with answers was hidden, and so was what lint
+// finds in a state that stays as it is. New is what is about the right word, or about a value that the word gives.
 func isUncovered(f, mended lint.Finding, stays bool) bool {
 	switch {
 	case f.Suggestion != "", f.Rule == typecheck.AbsentMember:

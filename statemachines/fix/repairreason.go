@@ -64,7 +64,9 @@ func (r *repairer) reason(ctx context.Context, c *checked, f lint.Finding, small
 		return "only you know whether the job may run twice: lead to a state that does not start it if it may not"
 	case lint.CallbackTimeout:
 		return "only you know how long the answer may take: add TimeoutSeconds to the Task"
-	case lint.EventBudget, lint.ShortInterval:
+	case lint.ShortInterval:
+		return fmt.Sprintf("only you know what sets the time of %q: let it be %s or more", c.stateAt(f).Name, spell(lint.ShortestInterval))
+	case lint.EventBudget:
 		return "only you know how late the end may be seen: wait longer between polls, or bound the loop earlier"
 	case typecheck.AbsentMember:
 		return c.reasonAbsent(f)
@@ -77,7 +79,12 @@ func (r *repairer) reason(ctx context.Context, c *checked, f lint.Finding, small
 		}
 	case typecheck.UnreachableRule:
 		return "only you know which of the rules is right: take its values out of the rule in front of it, or swap the two"
-	case lint.EarlyBound, lint.FailingBranch, lint.LoopingDefault, lint.IdleRetrier, lint.LargeAnswer:
+	case lint.IdleRetrier:
+		if s := c.stateAt(f); s.Task != nil && c.writes(s, r.options) {
+			return s.Name + " writes, and a retried write may be made twice: keep only \"ErrorEquals\" and \"MaxAttempts\", or raise that by hand if it does no harm"
+		}
+		return onlyYouKnow[f.Rule] + ": " + f.Advice()
+	case lint.EarlyBound, lint.FailingBranch, lint.LoopingDefault, lint.LargeAnswer:
 		if advice := f.Advice(); advice != "" {
 			return onlyYouKnow[f.Rule] + ": " + advice
 		}

@@ -134,11 +134,14 @@ func delayField(wait *asl.State) string {
 	return "/" + wait.Wait.Timestamp.Field
 }
 
+// ShortestInterval is how long a loop that lasts waits between two polls at least.
+const ShortestInterval = 5 * time.Second
+
 // interval checks that a loop that may last, as long as its history if the limit is 0, does
 // not poll every few seconds.
 func (c *checker) interval(f *asl.Flow, wait *asl.State, turn Turn, limit time.Duration) {
-	const short, long = 5 * time.Second, time.Hour
-	if turn.Wait == 0 || turn.Wait >= short || limit > 0 && limit <= long {
+	const long = time.Hour
+	if turn.Wait == 0 || turn.Wait >= ShortestInterval || limit > 0 && limit <= long {
 		return
 	}
 	c.report(ShortInterval, wait, delayField(wait), "the loop polls every %s, at %d transitions a poll: that costs $%.2f a day, "+
