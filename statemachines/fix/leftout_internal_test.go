@@ -37,7 +37,8 @@ func TestLeavesOutCall(t *testing.T) {
 		"another cause":              {badEnd, badEnd, trial.Difference{What: trial.Cause}, false},
 	} {
 		run := trial.Run{Before: o.before, After: o.after, Differences: []trial.Difference{o.difference}}
-		require.Equal(t, o.want, leavesOutCall(&run), name)
+		require.Equal(t, o.want, leavesOutCall(&run, ""), name)
+		require.False(t, leavesOutCall(&run, "Clean"), "%s of the Task that is retried less often", name)
 	}
 }
 

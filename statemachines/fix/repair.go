@@ -370,7 +370,7 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 		return nil, nil, "", c.notShown(report, f)
 	}
 	if tried.idle {
-		return changed, report, tried.about + ": no other answer ends otherwise", idleError(report, tried.frame)
+		return changed, report, tried.about, idleError(report, tried.frame)
 	}
 	about, err = changed.tellRuns(&tried, report)
 	if err != nil {
@@ -420,7 +420,7 @@ func (c *checked) tellRuns(tried *candidate, report *trial.Report) (about string
 		case !inside:
 			return "", fmt.Errorf("the smallest edit changes more: %s, %s", underScript(&run), run.Differences[0])
 		case !tried.mended(&run) && isBeside(&run) && !run.After.IsBroken(): // by a rule of the machine, which rowsBeside tells
-		case leavesOutCall(&run):
+		case leavesOutCall(&run, tried.retried):
 			return "", fmt.Errorf("the smallest edit changes more: with %s, %s", run.Script, run.Differences[slices.IndexFunc(run.Differences, isCallLeftOut)])
 		case !tried.mended(&run):
 			return "", notMended(&run)

@@ -43,6 +43,8 @@ type candidate struct {
 	excuses func(r *trial.Run) bool
 	// idle tells that no run outside of the frame may differ: the word does nothing.
 	idle bool
+	// retried is a Task that is retried less often than before; empty for none.
+	retried string
 	// respells tells that a right word takes the place of a wrong one.
 	respells bool
 	// blinded tells that the machine could not see what the edit shows it: a run may end as its
@@ -76,6 +78,8 @@ func (r *repairer) candidates(c *checked, f lint.Finding) []candidate {
 		return c.readAbsent(f)
 	case f.Rule == lint.CallbackTimeout:
 		return c.limitCallback(s, r.options)
+	case f.Rule == lint.RepeatedStart:
+		return c.startOnce(s, f, r.options)
 	case f.Rule == lint.IdleRetrier:
 		return c.raiseAttempts(s, f, r.options)
 	case f.Rule == lint.HotLoop, f.Rule == lint.ShortInterval:

@@ -47,6 +47,7 @@ func (c *checked) correct(f lint.Finding) []candidate {
 	}
 	if f.Rule == typecheck.EnumValue { // no run may show a word that changes nothing
 		idle := found[0]
+		idle.about += ": no other answer ends otherwise"
 		idle.idle, idle.frame = true, framesOfWord(c.wrongWords(f)[0])
 		found = append(found, idle)
 	}

@@ -88,12 +88,12 @@ func endedAt(r *trial.Run) string {
 	}
 }
 
-// leavesOutCall tells whether a machine that ends by the same answers in the same way no longer makes a call: it is a step
-// of the user's own on that way.
-func leavesOutCall(r *trial.Run) bool {
+// leavesOutCall tells whether a machine that ends by the same answers in the same way no longer makes a call, but for those
+// of a Task that is retried less often: it is a step of the user's own on that way.
+func leavesOutCall(r *trial.Run, retried string) bool {
 	return r.Before.Polls == r.After.Polls && (failsByItself(&trial.Run{After: r.Before}) && failsByItself(r) ||
 		r.Before.Status == string(sim.StatusSucceeded) && succeeds(r)) &&
-		slices.ContainsFunc(r.Differences, isCallLeftOut)
+		slices.ContainsFunc(r.Differences, func(d trial.Difference) bool { return isCallLeftOut(d) && d.Task != retried })
 }
 
 // callsLeftOut says which Tasks a failure no longer leads to where the execution succeeded behind them, and no success leads

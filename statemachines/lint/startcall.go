@@ -8,6 +8,22 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 )
 
+// StartToken returns the member that keeps a start call which is made again from starting a second job, a path as a
+// definition spells it: that of the job which a Task starts by the catalogue, or of the operation, which may be nil. It is
+// empty if there is none.
+func StartToken(resource string, operation *catalog.Operation) string {
+	if e := findStarted(asl.ParseResource(resource)); e != nil {
+		return tokenOf(e)
+	}
+	if operation == nil {
+		return ""
+	}
+	if token := tokenIn(operation.Input); token != nil {
+		return javasdk.MemberName(token.Name)
+	}
+	return ""
+}
+
 // tokenOf is the member that keeps a start call which is made again from starting a second job, a path
 // as a definition spells it; empty if there is none.
 func tokenOf(e *catalog.Entry) string {
