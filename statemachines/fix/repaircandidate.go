@@ -80,6 +80,8 @@ func (r *repairer) candidates(c *checked, f lint.Finding) []candidate {
 		return c.limitCallback(s, r.options)
 	case f.Rule == lint.RepeatedStart:
 		return c.startOnce(s, f, r.options)
+	case f.Rule == lint.HiddenFailure:
+		return c.showFailures(s, f)
 	case f.Rule == lint.IdleRetrier:
 		return c.raiseAttempts(s, f, r.options)
 	case f.Rule == lint.HotLoop, f.Rule == lint.ShortInterval:

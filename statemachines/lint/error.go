@@ -8,6 +8,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/smithy"
 	"github.com/jobpoller/jobpoller/pollcore"
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
@@ -136,6 +137,34 @@ func (l *Loop) startErrors() []startError {
 		}
 		if !takesError(l.Poll, names) && !awserror.ClassifyName(names[0], "").Passes() {
 			all = append(all, startError{smithy.ShapeName(*a.Matcher.ErrorType), names})
+		}
+	}
+	return all
+}
+
+// GoneErrors returns the errors of the poll by which a wait until the resource is gone succeeds, as Step Functions names
+// them, of all entries for the operation.
+func (l *Loop) GoneErrors() []string {
+	p := readPolled(l.Operation)
+	if p == nil {
+		return nil
+	}
+	var all []string
+	for _, s := range p.statuses {
+		for _, j := range s.judges {
+			if j.entry == nil || j.aim() != catalog.AimGone {
+				continue
+			}
+			for _, a := range j.entry.Waiter.Acceptors {
+				if a.State != pollcore.Success || a.Matcher.ErrorType == nil {
+					continue
+				}
+				for _, name := range j.errorNames(*a.Matcher.ErrorType) {
+					if !slices.Contains(all, name) {
+						all = append(all, name)
+					}
+				}
+			}
 		}
 	}
 	return all
