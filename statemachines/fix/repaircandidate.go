@@ -90,6 +90,8 @@ func (r *repairer) candidates(c *checked, f lint.Finding) []candidate {
 		return nil
 	case l.Together && strings.HasPrefix(f.Rule, "status-"): // a rule for one status would lead the other jobs, too
 		return nil
+	case f.Rule == typecheck.UnreachableRule:
+		return c.swapRules(f, l)
 	case isOfSecond(l, f):
 		return c.tellSecond(rowOf(l, f), l)
 	case f.Rule == lint.StatusUnclear:

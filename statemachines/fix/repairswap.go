@@ -1,0 +1,44 @@
+package fix
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jobpoller/jobpoller/statemachines/edit"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/trial"
+)
+
+// swapRules puts a rule that never applies in front of the one before it, which takes what the rule is for. Lint still
+// finds one of the two where both are for the same: then no edit says which one is meant.
+func (c *checked) swapRules(f lint.Finding, l *lint.Loop) []candidate {
+	s := c.stateAt(f)
+	at := 0
+	if n, err := fmt.Sscanf(strings.TrimPrefix(f.Pointer, s.Position.Pointer), "/Choices/%d", &at); n != 1 || err != nil || at == 0 ||
+		f.Pointer != fmt.Sprintf("%s/Choices/%d", s.Position.Pointer, at) {
+		return nil
+	}
+	rules := nodeAt(c.root, s.Position.Pointer).Get("Choices").Items
+	words := wordsIn(rules[at])
+	if len(words) == 0 {
+		return nil
+	}
+	one := candidate{
+		class: Offered, about: "status " + words[0], frame: kindsOf(l, words...), mended: isEnded,
+		also: fmt.Sprintf("only you know which of the two rules of %q is right", s.Name),
+		edits: []edit.Edit{
+			{Op: edit.Before, At: rules[at-1].Pointer(), Value: rules[at].Raw()},
+			{Op: edit.Remove, At: rules[at].Pointer()},
+		},
+	}
+	if len(words) > 1 {
+		one.about = "statuses " + strings.Join(words, ", ")
+	}
+	if !slices.ContainsFunc(words, func(word string) bool {
+		return !c.means(trial.Kind{Task: l.Poll.Name, Sort: trial.Status, Value: word}, lint.MeansFailure)
+	}) {
+		one.class, one.mended, one.also = Sure, failsByItself, ""
+	}
+	return []candidate{one}
+}
