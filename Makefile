@@ -93,10 +93,16 @@ conformance: ## Run the public suites; JOBPOLLER_CORPUS and JOBPOLLER_FACTS name
 	go test -count=1 -v -timeout 20m -run '^TestSuites$$' ./tests/conformance -corpus '$(CORPUS)' -sequences $(SEQUENCES) -facts '$(FACTS)' -seed $(SEED)
 	$(TRANSLATION) -pairs $(PAIRS) -seed $(SEED)
 	$(COLLECT_RARELY) go test -count=1 -run '^TestReportIsWhatRunsTake$$' ./tests -jobs 400
-	$(COLLECT_RARELY) go test -count=1 -v -run '^TestReport$$' ./tests/fixtruth -machines 300
+	$(COLLECT_RARELY) go test -count=1 -v -run '^Test(Report|RepairedTwice)$$' ./tests/fixtruth -machines 300 -twice 20
 
 MACHINES ?= 5000
 FIRST ?= 0
+
+TWICE ?= 500
+
+.PHONY: fix-twice
+fix-twice: ## Repair 500 machines with two to five faults each (or TWICE, from the seed FIRST), and once more: the second time changes nothing
+	$(COLLECT_RARELY) go test -count=1 -v -timeout 2h -run '^TestRepairedTwice$$' ./tests/fixtruth -twice $(TWICE) -seed $(FIRST)
 
 .PHONY: fix-truth
 fix-truth: ## Draw 5000 machines that poll (or MACHINES, from the seed FIRST), break them, let lint read and fix change them, and say form by form what became of them

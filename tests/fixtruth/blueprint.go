@@ -112,13 +112,19 @@ type Drawn struct {
 }
 
 // Draw draws the machine of a seed.
-func Draw(seed uint64) *Drawn {
+func Draw(seed uint64) *Drawn { return draw(seed, []int{1, 1, 1, 1, 2, 2, 3, 0}) }
+
+// DrawFaulty draws one with two to five faults, if as many fit in it.
+func DrawFaulty(seed uint64) *Drawn { return draw(seed, []int{2, 3, 4, 5}) }
+
+// draw draws a machine with one of some numbers of faults.
+func draw(seed uint64, faults []int) *Drawn {
 	r := rand.New(rand.NewPCG(seed, 33)) //nolint:gosec // a seed draws the same machine again
 	b := &blueprint{op: operations[r.IntN(len(operations))], choices: choices(-1), jobs: 1, limit: 6 + r.IntN(20), retried: true}
 	b.draw(r)
 	broken := *b
 	broken.forms, broken.faults = slices.Clone(b.forms), nil
-	for n := []int{1, 1, 1, 1, 2, 2, 3, 0}[r.IntN(8)]; n > 0; n-- {
+	for n := faults[r.IntN(len(faults))]; n > 0; n-- {
 		broken.breakOne(r)
 	}
 	return &Drawn{
