@@ -50,12 +50,18 @@ func TestLineOfComputedErrors(t *testing.T) {
 	}
 }
 
-// An edit that AWS rejects is no edit, and the reason is no message about a text that nobody has.
-func TestReasonOfARejectedEdit(t *testing.T) {
+// A rule that a pattern in front of it takes goes before that. Where a rule stands between both, the reason of the status
+// that is misread names the rule, and is no message about an edit that AWS rejects.
+func TestRuleThatAPatternTakes(t *testing.T) {
 	t.Parallel()
-	const failed, cancelled = "StringEquals FAILED Bad", "StringEquals CANCELLED Bad"
+	const failed, cancelled, good = "StringEquals FAILED Bad", "StringEquals CANCELLED Bad", "StringEquals SUCCEEDED Good"
 	for _, pattern := range []string{"*ED", "*E*", "S*"} {
-		r := repairOf(t, judge("Pause", `"Error": "E"`, failed, cancelled, "StringMatches "+pattern+" Bad", "StringEquals SUCCEEDED Good"), lint.StatusMisread, 0)
+		takes := "StringMatches " + pattern + " Bad"
+		r := repairOf(t, judge("Pause", `"Error": "E"`, failed, cancelled, takes, good), typecheck.UnreachableRule, 0)
+		require.Equal(t, fix.Offered, r.Class, pattern)
+		require.Contains(t, r.About, "status SUCCEEDED: fails E -> succeeds", pattern)
+
+		r = repairOf(t, judge("Pause", `"Error": "E"`, failed, takes, cancelled, good), lint.StatusMisread, 0)
 		require.Equal(t, fix.Refused, r.Class, pattern)
 		require.Equal(t, "repair unreachable-rule@Done? first: that may mend this, too", r.Reason, pattern)
 	}
