@@ -18,6 +18,7 @@ func (c *checker) tryLaps(l *loop, r *reading) {
 	}
 	b, most := c.boundsOf(l), fartherThanHistory*r.Turn.most()
 	values, least := r.pollingValues(), 0
+	only := slices.Clone(values)
 	if values[0] == "" {
 		least = 1 // what never turns is not read as it is meant
 	}
@@ -25,12 +26,11 @@ func (c *checker) tryLaps(l *loop, r *reading) {
 	ahead := c.leadTo(l.flow, l.inside).wait.Seconds()
 	leaves, stays, inTime, notAlone := true, false, false, false
 	for _, value := range values {
-		inAll := value != ""
 		for _, from := range c.entriesOf(l) {
 			ran := c.runLaps(lapRun{loop: l, reading: r, value: value, ahead: ahead}, from, most)
 			leaves = leaves && ran.end == lapsLeave
 			stays = stays || ran.end == lapsRepeat || ran.end == lapsGoOn
-			inAll = inAll && ran.end == lapsLeave && !ran.inTime && ran.polls <= r.Turn.most()
+			only = slices.DeleteFunc(only, func(v string) bool { return v == value && !ran.endByCount(r.Turn.most()) })
 			inTime, notAlone = inTime || ran.inTime, notAlone || ran.notAlone
 			exits := slices.Concat(longest.exits, ran.exits)
 			if ran.polls > longest.polls {
@@ -38,12 +38,9 @@ func (c *checker) tryLaps(l *loop, r *reading) {
 			}
 			longest.exits = exits
 		}
-		if inAll {
-			b.only = append(b.only, value)
-		}
 	}
-	if !stays {
-		b.only = nil
+	if stays && values[0] != "" {
+		b.only = only
 	}
 	switch {
 	case stays && len(b.open()) == 0:

@@ -43,6 +43,9 @@ func (n *laps) join(o *laps) {
 	n.exits = slices.Compact(slices.Sorted(slices.Values(slices.Concat(n.exits, o.exits))))
 }
 
+// endByCount tells whether a count ends the laps before the history is full: after so many polls.
+func (n *laps) endByCount(most int) bool { return n.end == lapsLeave && !n.inTime && n.polls <= most }
+
 // lasts is how long it takes from the start of the execution to the end of the laps.
 func (n *laps) lasts() time.Duration {
 	return time.Duration(min(n.ahead+n.seconds, asl.MaxStandardTime.Seconds()) * float64(time.Second))
