@@ -206,8 +206,10 @@ func isEnded(r *trial.Run) bool { return succeeds(r) || failsByItself(r) }
 
 func succeeds(r *trial.Run) bool { return r.After.Status == string(sim.StatusSucceeded) }
 
+// goesOn tells whether the loop polls again where it ended before: a success at the same poll would be of a job that still runs.
 func goesOn(r *trial.Run) bool {
-	return succeeds(r) || r.After.Status == trial.PollsOn || r.After.Status == string(sim.StatusTimedOut) || r.After.Polls > r.Before.Polls
+	a, b := r.After, r.Before
+	return a.Status == trial.PollsOn || a.Status == string(sim.StatusTimedOut) || a.Polls > b.Polls || a.Asked > b.Asked
 }
 
 // isGoing tells whether a job of a meaning has not ended yet.

@@ -179,12 +179,18 @@ type pairOfJobs struct {
 // noVerdict is that on an answer that leads a loop to no end of a job that it knows.
 const noVerdict pollcore.Verdict = "none"
 
-// tryPairs tries the old loop with answers about a running, a successful and a failed job, two at once.
+// tryPairs tries the old loop with answers about two jobs at once: a running and a successful one, and one of each failure, as
+// the loop may take one of them for a success by mistake.
 func (l *loop) tryPairs(ctx context.Context, tried *observed, list simulate.List, r *simulate.Response, o Options) ([]pairOfJobs, error) {
 	var jobs []simulate.StatusResponse
-	for _, v := range []pollcore.Verdict{pollcore.Retry, pollcore.Success, pollcore.Failure} {
+	for _, v := range []pollcore.Verdict{pollcore.Retry, pollcore.Success} {
 		if s := l.usualOf(v, tried, r); s != nil && list.Has(s.Answer) {
 			jobs = append(jobs, *s)
+		}
+	}
+	for _, s := range r.Statuses {
+		if s.Verdict == pollcore.Failure && s.Failure == nil && list.Has(s.Answer) {
+			jobs = append(jobs, s)
 		}
 	}
 	var all []pairOfJobs

@@ -116,6 +116,28 @@ func TestSeveralJobs(t *testing.T) {
 	}
 }
 
+// One failure that the old loop takes for a success does not tell how it judges the others: all jobs have to succeed, and what
+// becomes of that failure beside other jobs is said.
+func TestSeveralJobsWithAFailureTakenForASuccess(t *testing.T) {
+	t.Parallel()
+	const ended, failed = "['SUCCEEDED', 'FAILED']", "['FAULT', 'TIMED_OUT', 'STOPPED']"
+	choice := choiceOf("$count($seen[$ in "+failed+"]) > 0", "Failed", "$count($seen[$ in "+ended+"]) = $count($seen)", "Good")
+	_, loops := apply(t, strings.NewReplacer("CALL", "aws-sdk:codebuild:batchGetBuilds", "CHOICE", choice, "ARGUMENTS",
+		`"QueryLanguage": "JSONata", "Assign": {"seen": "{% [$states.result.Builds.BuildStatus] %}"}, "Output": "{% $states.input %}", `+
+			`"Arguments": {"Ids": "{% $states.input.ids %}"}`).Replace(severalLoop), fix.Options{})
+	require.Len(t, loops, 1)
+	require.Empty(t, loops[0].Refused)
+	require.Contains(t, loops[0].Notes, "all jobs in Builds have to succeed, and one that fails ends the wait")
+	told := map[string]bool{}
+	for _, change := range loops[0].Changes {
+		if change.Kind.Sort == trial.Items {
+			told[change.Kind.Value] = true
+		}
+	}
+	require.Contains(t, told, "Builds[0] SUCCEEDED and [1] FAILED")
+	require.NotContains(t, told, "Builds[0] SUCCEEDED and [1] FAULT")
+}
+
 // A loop over several jobs stays where nobody can tell how the new one would judge them.
 func TestSeveralJobsStay(t *testing.T) {
 	t.Parallel()

@@ -193,22 +193,45 @@ func (c *callee) addSeveral(r *simulate.Response) {
 		c.several = append(c.several, several{answer{text: textOf(r.None)}, []Kind{kind(Status, "")}})
 	}
 	for _, list := range r.Lists {
-		chosen := chooseItems(r, list)
-		for _, one := range chosen {
-			for _, two := range chosen {
-				if one.Name == two.Name && one.Verdict != pollcore.Success {
-					continue
-				}
-				around := one
-				if two.Verdict == pollcore.Retry {
-					around = two // the whole runs while a part of it does
-				}
-				text := textOf(list.Join(around.Answer, one.Answer, two.Answer))
-				kinds := []Kind{kind(Items, list.Name(one.Name, two.Name)), kind(Status, one.Name), kind(Status, two.Name)}
-				c.several = append(c.several, several{answer{text: text, ended: around.Verdict != pollcore.Retry && one.Verdict != pollcore.Retry}, kinds})
+		for _, items := range itemsOf(r, list) {
+			one, two := items[0], items[1]
+			around := one
+			if two.Verdict == pollcore.Retry {
+				around = two // the whole runs while a part of it does
+			}
+			text := textOf(list.Join(around.Answer, one.Answer, two.Answer))
+			kinds := []Kind{kind(Items, list.Name(one.Name, two.Name)), kind(Status, one.Name), kind(Status, two.Name)}
+			c.several = append(c.several, several{answer{text: text, ended: around.Verdict != pollcore.Retry && one.Verdict != pollcore.Retry}, kinds})
+		}
+	}
+}
+
+// itemsOf are the pairs of jobs that have an item in a list: of a running, a successful and a failed one, and of each other
+// failure beside one that runs and one that succeeds. A machine may tell one failure from the others.
+func itemsOf(r *simulate.Response, list simulate.List) [][2]simulate.StatusResponse {
+	var pairs [][2]simulate.StatusResponse
+	chosen := chooseItems(r, list)
+	for _, one := range chosen {
+		for _, two := range chosen {
+			if one.Name != two.Name || one.Verdict == pollcore.Success {
+				pairs = append(pairs, [2]simulate.StatusResponse{one, two})
 			}
 		}
 	}
+	isChosen := func(s simulate.StatusResponse) bool {
+		return slices.ContainsFunc(chosen, func(other simulate.StatusResponse) bool { return other.Name == s.Name })
+	}
+	for _, s := range r.Statuses {
+		if s.Verdict != pollcore.Failure || s.Failure != nil || isChosen(s) || !list.Has(s.Answer) {
+			continue
+		}
+		for _, other := range chosen {
+			if other.Verdict != pollcore.Failure {
+				pairs = append(pairs, [2]simulate.StatusResponse{other, s}, [2]simulate.StatusResponse{s, other})
+			}
+		}
+	}
+	return pairs
 }
 
 // chooseItems are a running job, a successful and a failed one that have an item in a list.
