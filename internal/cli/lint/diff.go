@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -98,44 +100,38 @@ func (o *options) lintBase(c *cobra.Command, names []string) (*baseFindings, err
 	return &baseFindings{found, before.tables}, d.close(c.Context())
 }
 
-// diffKey is what makes findings of the two the same: it is that of a baseline.
-func diffKey(f Finding) baseline.Finding {
-	return baseline.Finding{File: kit.RelativeName(".", f.file), Rule: f.Rule, Pointer: f.pointer(), Message: f.Problem.Message}
+// place is what makes findings of the two the same: the key of a baseline, and the words but for numbers. A status more in a
+// finding is another finding.
+type place struct {
+	baseline.Key
+
+	words string
 }
 
-// newSince returns the findings that are not among those of before. Of several at one place,
-// those with other words are the new ones.
+func placeOf(f Finding) place {
+	key := baseline.Finding{File: kit.RelativeName(".", f.file), Rule: f.Rule, Pointer: f.pointer()}.Key()
+	return place{key, amounts().ReplaceAllString(f.Problem.Message, "#")}
+}
+
+// amounts are the numbers, lengths and costs in a message: those of a loop change where another part of it does.
+var amounts = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:\d+(?:[.,]\d+)*[a-z]{0,2})+`) })
+
+// newSince returns the findings that are not among those of before.
 func newSince(base string, found, before []Finding) ([]Finding, diffUse) {
-	type exactly struct {
-		baseline.Key
-		message string
-	}
-	left, words := baseline.Known{}, map[exactly]int{}
+	known := map[place]int{}
 	for _, f := range before {
-		k := diffKey(f)
-		left[k.Key()]++
-		words[exactly{k.Key(), k.Message}]++
+		known[placeOf(f)]++
 	}
-	use := diffUse{base: base}
-	stays := make([]bool, len(found))
-	for i, f := range found {
-		k := diffKey(f)
-		if same := (exactly{k.Key(), k.Message}); words[same] > 0 {
-			words[same]--
-			stays[i] = left.Take(k)
-		}
-	}
-	fresh := []Finding{}
-	for i, f := range found {
-		if stays[i] = stays[i] || left.Take(diffKey(f)); !stays[i] {
-			fresh = append(fresh, f)
-		} else {
+	use, fresh := diffUse{base: base}, []Finding{}
+	for _, f := range found {
+		if p := placeOf(f); known[p] > 0 {
+			known[p]--
 			use.stay++
+		} else {
+			fresh = append(fresh, f)
 		}
 	}
-	for _, n := range left {
-		use.gone += n
-	}
+	use.gone = len(before) - use.stay
 	return fresh, use
 }
 

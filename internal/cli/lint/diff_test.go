@@ -34,6 +34,15 @@ func TestNewFindings(t *testing.T) {
 	fresh, use = newSince("main", before[:1], before)
 	require.Empty(t, fresh)
 	require.Equal(t, "; 1 finding of main stays, 2 are gone", use.String())
+
+	// Another number of the same loop is no finding, and another status is one.
+	full := find("/States/B", "polled until the history is full, after 3h51m and 8,331 transitions; with CANCELLED")
+	fuller := find("/States/B", "polled until the history is full, after 23h9m and 12 transitions; with CANCELLED")
+	more := find("/States/B", "polled until the history is full, after 23h9m and 12 transitions; with FAILED and CANCELLED")
+	fresh, _ = newSince("main", []Finding{fuller, more}, []Finding{full, full})
+	require.Equal(t, []Finding{more}, fresh)
+	_, use = newSince("main", before[:1], before)
+	require.Equal(t, "; 1 finding of main stays, 2 are gone", use.String())
 }
 
 // Lines are compared without the widths of columns, and none is lost.

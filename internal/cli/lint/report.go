@@ -19,6 +19,7 @@ type report struct {
 func (o *options) newReport(c *cobra.Command, names []string, read *linted, complete bool) (*report, error) {
 	r := &report{tables: o.tables.String() + o.ranking.String()}
 	r.found, r.ignored = splitIgnored(read.found)
+	least := severities[o.severity]
 	accepted := baselineFile{o.baseline, o.update, read.isGone}
 	var err error
 	if r.found, r.known, err = accepted.apply(read.files, r.found, o.checks); err != nil {
@@ -33,12 +34,11 @@ func (o *options) newReport(c *cobra.Command, names []string, read *linted, comp
 		if err != nil {
 			return nil, err
 		}
-		r.found, r.since = newSince(o.diff, r.found, was)
+		r.found, r.since = newSince(o.diff, atLeast(r.found, least), atLeast(was, least))
 		if r.tables = ""; complete { // or loops would be gone that are there
 			r.tables = describeChanges(compareLoops(before.tables, o.tables))
 		}
 	}
-	least := severities[o.severity]
 	r.found, r.ignored = atLeast(r.found, least), atLeast(r.ignored, least)
 	return r, nil
 }

@@ -40,4 +40,5 @@ func TestSchemasOfLint(t *testing.T) {
 	clitest.RequireSchema(t, "lint-loops", reflect.TypeFor[[]pollLoop](), schema.Options{
 		Described: schema.Lists(page["jobpoller lint --loops -o json"], "", "rows"),
 	})
+	clitest.RequireSchema(t, "lint-loops-diff", reflect.TypeFor[[]loopChange](), schema.Options{})
 }
