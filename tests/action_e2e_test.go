@@ -302,7 +302,8 @@ func TestE2EActionSaysWhatIsWrong(t *testing.T) {
 		"::error title=jobpoller::jobpoller: there is no file $(touch pwned)":                         {"files": "$(touch pwned)\n`touch pwned`\"; touch pwned; \"", "base": "main"},
 		"::error title=jobpoller::binary: there is no program ./nowhere":                              {"binary": "./nowhere"},
 		"::error title=jobpoller::version must be that of a release, such as v1.0.0, is ../x":         {"binary": "", "version": "../x"},
-		"::error title=jobpoller::there is no file://":                                                {"binary": ""},
+		"::error title=jobpoller::cannot download file://":                                            {"binary": ""},
+		"::error title=jobpoller::fail must be true or false, is True%0A::x":                          {"fail": "True\n::x"},
 	} {
 		if _, given := inputs["binary"]; !given {
 			inputs["binary"] = commandFile(t)
@@ -320,4 +321,77 @@ func TestE2EActionSaysWhatIsWrong(t *testing.T) {
 		require.Regexp(t, `^(::(error|warning|notice) file=m/|[^:])`, line)
 	}
 	require.Contains(t, r.summary, "````diff\n")
+}
+
+// hotLoop is a loop without a Wait: the table of loops does not have it, and fix adds one.
+func hotLoop(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../statemachines/fix/testdata/repair/hot-loop.asl.json")
+	require.NoError(t, err)
+	return string(text)
+}
+
+// The patch has the repairs of all findings, also where a name is absolute or JSON escapes it. It
+// leaves the checkout and other folders as they are.
+func TestE2EActionRepairsInTheSecondTreeAlone(t *testing.T) {
+	t.Parallel()
+	checkout := repository(t, map[string]string{"x/m/hot.asl.json": hotLoop(t), `x/m/a"b.asl.json`: hotLoop(t), "y/loop.asl.json": slowLoop(t)})
+	other := t.TempDir()
+	write(t, other, map[string]string{"hot.asl.json": hotLoop(t)})
+	b := newBuild(t, checkout, "v1")
+	files := strings.Join([]string{filepath.Join(checkout, "x", "m"), filepath.Join(checkout, "y"), other}, "\n")
+	r := b.run(t, map[string]string{"binary": commandFile(t), "directory": "x", "files": files, "fail": "false"})
+	require.NoError(t, r.err, r.log)
+	require.Empty(t, git(t, checkout, "status", "--porcelain"))
+	text, err := os.ReadFile(filepath.Join(other, "hot.asl.json"))
+	require.NoError(t, err)
+	require.Equal(t, hotLoop(t), string(text))
+	git(t, checkout, "apply", r.outputs["patch"])
+	require.Equal(t, " M \"x/m/a\\\"b.asl.json\"\n M x/m/hot.asl.json\n", git(t, checkout, "status", "--porcelain"))
+}
+
+// Where git has no repository or makes no second tree, there is no patch, and the findings decide.
+func TestE2EActionWithoutAPatch(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	write(t, folder, map[string]string{"bad.asl.json": slowLoop(t), "good.asl.json": `{"StartAt": "W", "States": {"W": {"Type": "Wait", "Seconds": 1, "End": true}}}`})
+	broken := repository(t, map[string]string{"bad.asl.json": slowLoop(t), "good.asl.json": `{"StartAt": "W", "States": {"W": {"Type": "Wait", "Seconds": 1, "End": true}}}`})
+	hook := filepath.Join(broken, ".git", "hooks", "post-checkout")
+	write(t, broken, map[string]string{".git/hooks/post-checkout": "#!/bin/sh\nexit 1\n"})
+	require.NoError(t, os.Chmod(hook, 0o700)) //nolint:gosec // git runs it
+	for _, checkout := range []string{folder, broken} {
+		b := newBuild(t, checkout, "v1")
+		r := b.run(t, map[string]string{"binary": commandFile(t), "files": "good.asl.json"})
+		require.NoError(t, r.err, r.log)
+		require.Contains(t, r.log, "\nThere is no patch: git cannot make a second working tree\n")
+		r = b.run(t, map[string]string{"binary": commandFile(t), "files": "bad.asl.json"})
+		require.Error(t, r.err)
+		require.Contains(t, r.log, "title=enum-value::")
+		require.Contains(t, r.summary, "\n### Poll loops\n")
+		require.NotContains(t, r.summary, "Sure repairs")
+		require.Empty(t, r.outputs["patch"])
+		require.FileExists(t, r.outputs["sarif"])
+	}
+	require.Equal(t, 1, strings.Count(git(t, broken, "worktree", "list"), "\n"))
+}
+
+// The outputs of a use stay when a job uses the action again.
+func TestE2EActionTwiceInAJob(t *testing.T) {
+	t.Parallel()
+	checkout := repository(t, map[string]string{"a/hot.asl.json": hotLoop(t), "b/loop.asl.json": slowLoop(t)})
+	b := newBuild(t, checkout, "v1")
+	inputs := map[string]string{"binary": commandFile(t), "fail": "false"}
+	var runs []ran
+	for _, folder := range []string{"a", "b"} {
+		inputs["directory"] = folder
+		runs = append(runs, b.run(t, inputs))
+	}
+	for _, name := range []string{"sarif", "patch", "summary"} {
+		first, err := os.ReadFile(runs[0].outputs[name])
+		require.NoError(t, err)
+		require.Contains(t, string(first), "hot.asl.json")
+		second, err := os.ReadFile(runs[1].outputs[name])
+		require.NoError(t, err)
+		require.NotContains(t, string(second), "hot.asl.json")
+	}
 }
