@@ -108,15 +108,15 @@ fix-twice: ## Repair 500 machines with two to five faults each (or TWICE, from t
 fix-truth: ## Draw 5000 machines that poll (or MACHINES, from the seed FIRST), break them, let lint read and fix change them, and say form by form what became of them
 	$(COLLECT_RARELY) go test -count=1 -v -timeout 2h -run '^TestReport$$' ./tests/fixtruth -machines $(MACHINES) -seed $(FIRST) -shown 3
 
+.PHONY: schemas
+schemas: ## Write the JSON Schemas in docs/reference/schema from the Go types
+	go test -count=1 -run '^TestSchemas?Of' $(shell grep -rl --include='*_test.go' '^func TestSchemas*Of' . | xargs -n1 dirname | sort -u) -update
+
 SUITES ?=
 MUTANTS ?=
 
 # Each subtest runs with the mutants that it can tell: ten minutes on one core, and one for
 # those of a file, as with MUTANTS='-only fix/veto.go'.
-.PHONY: schemas
-schemas: ## Write the JSON Schemas in docs/reference/schema from the Go types
-	go test -count=1 -run '^TestSchemas?Of' $(shell grep -rl --include='*_test.go' '^func TestSchemas*Of' . | xargs -n1 dirname | sort -u) -update
-
 .PHONY: mutants
 mutants: ## Take each condition away by which fix and trial refuse a change or tell a difference: a test fails (or one of SUITES=repairs,fix), but for tests/mutants/survivors.tsv, from which MUTANTS=-update strikes
 	$(COLLECT_RARELY) go run ./tests/mutants $(MUTANTS) -suites '$(SUITES)' -corpus '$(CORPUS)' -facts '$(FACTS)'
