@@ -1,6 +1,6 @@
 // Package schema makes JSON Schemas of Go types, for the folder docs/reference/schema.
 //
-//	s, err := schema.Of(reflect.TypeFor[Report](), schema.Options{Described: schema.Described(section)})
+//	s, err := schema.Of(reflect.TypeFor[Report](), schema.Options{Described: schema.Lists(section, "")})
 //
 // The command does not link it: tests make the files and compare them.
 package schema

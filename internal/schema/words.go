@@ -132,7 +132,7 @@ func commentOf(t reflect.Type, field string) (string, error) {
 // sources are the files that have been read, by their package.
 var sources sync.Map // string to []*ast.File
 
-// sourceOf are the files of a type's package, without tests.
+// sourceOf are the files of a type's package, with tests.
 func sourceOf(t reflect.Type) ([]*ast.File, error) {
 	if known, ok := sources.Load(t.PkgPath()); ok {
 		return known.([]*ast.File), nil
