@@ -71,8 +71,8 @@ for a file. A comment ignores a finding: jobpoller: ignore unbounded-loop, REASO
 --diff BASE compares with the files at BASE, a branch, tag or commit of git: at the
 commit where your branch left it. Lint then reports only findings that are new, and
 only loops that changed: what was (-) and what is (+). A finding that has moved is
-not new, nor is one in a file that has another name now. The settings and the
-baseline of today count for both.
+not new, nor is one in a file that git has under another name now. The settings and
+the baseline of today count for both.
 
 -o github writes annotations of GitHub Actions, -o sarif a SARIF log for code
 scanning.
