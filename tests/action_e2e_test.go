@@ -358,7 +358,7 @@ func TestE2EActionWithoutAPatch(t *testing.T) {
 	broken := repository(t, map[string]string{"bad.asl.json": slowLoop(t), "good.asl.json": `{"StartAt": "W", "States": {"W": {"Type": "Wait", "Seconds": 1, "End": true}}}`})
 	hook := filepath.Join(broken, ".git", "hooks", "post-checkout")
 	write(t, broken, map[string]string{".git/hooks/post-checkout": "#!/bin/sh\nexit 1\n"})
-	require.NoError(t, os.Chmod(hook, 0o700)) //nolint:gosec // git runs it
+	require.NoError(t, os.Chmod(hook, 0o700))
 	for _, checkout := range []string{folder, broken} {
 		b := newBuild(t, checkout, "v1")
 		r := b.run(t, map[string]string{"binary": commandFile(t), "files": "good.asl.json"})

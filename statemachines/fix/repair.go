@@ -311,7 +311,7 @@ func (r *repairer) repair(ctx context.Context, c *checked, f lint.Finding) (Repa
 		if tried.asks && slices.ContainsFunc(report.Runs, func(run trial.Run) bool { return succeedsWithout(&run) }) {
 			tried.class = Offered // the answer may be of a failure
 		}
-		if f.Rule == lint.HotLoop && tried.breaksOnPace(report) {
+		if tried.breaksOnPace(report) {
 			tried.class = Sure
 		}
 		if slices.ContainsFunc(report.Runs, failsBeside) {
@@ -402,7 +402,7 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 	if mended && tried.respells {
 		about += changed.rowsOfUnjudged(&tried, report, about)
 	}
-	if tried.also != "" {
+	if tried.also != "" && !tried.breaksOnPace(report) {
 		about += "; " + tried.also
 	}
 	if !mended {

@@ -38,7 +38,8 @@ type candidate struct {
 	every bool
 	class Class
 	// paced tells that the edit changes how often a loop polls: runs may end as before, later.
-	paced bool
+	// atOnce tells that the loop makes calls that take no time, without a pause.
+	paced, atOnce bool
 	// excuses tells of a run without an answer of the frame whether it may differ, too.
 	excuses func(r *trial.Run) bool
 	// idle tells that no run outside of the frame may differ: the word does nothing.
@@ -85,7 +86,7 @@ func (r *repairer) candidates(c *checked, f lint.Finding) []candidate {
 	case f.Rule == lint.IdleRetrier:
 		return c.raiseAttempts(s, f, r.options)
 	case f.Rule == lint.HotLoop, f.Rule == lint.ShortInterval:
-		return c.pace(l, f)
+		return c.pace(l, f, r.options)
 	case l == nil || l.Poll == nil:
 		return nil
 	case l.Together && strings.HasPrefix(f.Rule, "status-"): // a rule for one status would lead the other jobs, too
@@ -105,7 +106,7 @@ func (r *repairer) candidates(c *checked, f lint.Finding) []candidate {
 	case f.Rule == lint.UnboundedLoop:
 		return c.bound(l, r)
 	case f.Rule == lint.EventBudget:
-		return append(c.pace(l, f), c.lowerCounts(l, r)...)
+		return append(c.pace(l, f, r.options), c.lowerCounts(l, r)...)
 	default:
 		return nil
 	}

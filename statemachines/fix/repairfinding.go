@@ -147,11 +147,11 @@ func isUncovered(f, mended lint.Finding, stays bool) bool {
 	}
 }
 
-// isTouched tells whether one of some edits is in a state.
+// isTouched tells whether one of some edits is in a state. A state in front of it is none.
 func (c *checked) isTouched(name string, edits []edit.Edit) bool {
 	return slices.ContainsFunc(edits, func(e edit.Edit) bool {
 		s := c.machine.StateAt(e.At)
-		return s != nil && s.Name == name
+		return s != nil && s.Name == name && (e.Op != edit.Before || e.At != s.Position.Pointer)
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/edit"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/trial"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // usualPause is how long a loop without a pause waits between two polls.
@@ -22,7 +23,7 @@ const fullEvents = asl.MaxEvents - 100
 
 // pace are the edits by which a loop polls less often: a longer Seconds, or a Wait where it has none. l is nil for a loop
 // without a Wait.
-func (c *checked) pace(l *lint.Loop, f lint.Finding) []candidate {
+func (c *checked) pace(l *lint.Loop, f lint.Finding, o RepairOptions) []candidate {
 	s := c.stateAt(f)
 	one := candidate{
 		class: Offered, paced: true, excuses: fillsHistory, also: "only you know how soon the end of the job must be seen",
@@ -52,6 +53,7 @@ func (c *checked) pace(l *lint.Loop, f lint.Finding) []candidate {
 		}
 		one.edits = []edit.Edit{{Op: edit.Replace, At: f.Pointer, Value: jsonOf(int64(pause.Seconds()))}}
 	}
+	one.atOnce = f.Rule == lint.HotLoop && answersAtOnce(poll, o.Models)
 	one.about, one.frame = spell(pause)+" between two polls", []trial.Kind{{Task: poll.Name, Sort: trial.Never}}
 	return []candidate{one}
 }
@@ -145,9 +147,15 @@ func (t *candidate) tellPace(report *trial.Report) string {
 	return fmt.Sprintf("%s: with %s, the machine %s after %s -> after %s", t.about, longest.Script, describeEnd(b), spell(b.Lasts), spell(a.Lasts))
 }
 
+// answersAtOnce tells whether a Task reads from a service. A function, an HTTP API or another machine may itself wait.
+func answersAtOnce(s *asl.State, models typecheck.Models) bool {
+	op, err := typecheck.FindOperation(s.Task.Resource, models)
+	return err == nil && op != nil && op.Service.Key != "lambda" && asl.ParseResource(s.Task.Resource).Pattern == "" && !lint.RepeatsWrite(s)
+}
+
 // breaksOnPace tells whether a run shows that the old pace breaks the machine: its history is full at once.
 func (t *candidate) breaksOnPace(report *trial.Report) bool {
-	return t.paced && slices.ContainsFunc(report.Runs, func(r trial.Run) bool {
+	return t.atOnce && slices.ContainsFunc(report.Runs, func(r trial.Run) bool {
 		return r.Before.Status == trial.Endless && r.After.Status != trial.Endless && r.IsIn(t.frame)
 	})
 }

@@ -2,10 +2,12 @@ package fix
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/edit"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
@@ -14,7 +16,7 @@ import (
 )
 
 // startOnce are the edits by which a start call that is made again starts no second job: a token that is the same in each
-// attempt, or a retrier of throttled calls alone where the service takes no token.
+// attempt, or a retrier of throttled calls alone where there is no such token.
 func (c *checked) startOnce(s *asl.State, f lint.Finding, o RepairOptions) []candidate {
 	var at int
 	if _, err := fmt.Sscanf(strings.TrimPrefix(f.Pointer, s.Position.Pointer), "/Retry/%d", &at); err != nil || s.Task == nil {
@@ -25,16 +27,22 @@ func (c *checked) startOnce(s *asl.State, f lint.Finding, o RepairOptions) []can
 		return nil
 	}
 	if token := lint.StartToken(s.Task.Resource, op); token != "" {
-		return c.sendToken(s, token)
+		if sent := c.sendToken(s, token, op); sent != nil {
+			return sent
+		}
 	}
 	return c.retryThrottled(s, at, lint.ThrottlingErrors(s.Task.Resource, op))
 }
 
 // sendToken gives a start call a token. What trial runs see does not change: the token tells the service.
-func (c *checked) sendToken(s *asl.State, token string) []candidate {
-	field, value := "Parameters", c.tokenInJSONPath(s)
+func (c *checked) sendToken(s *asl.State, token string, op *catalog.Operation) []candidate {
+	digest, parts := digestFor(memberAt(op, token)), c.partsOfToken(s)
+	if digest == "" || parts == nil {
+		return nil
+	}
+	field, value := "Parameters", tokenInJSONPath(parts, digest)
 	if s.QueryLanguage == asl.JSONata {
-		field, value = "Arguments", c.tokenInJSONata(s)
+		field, value = "Arguments", tokenInJSONata(parts, digest)
 	}
 	parent, name := nodeAt(c.root, s.Position.Pointer).Get(field), token
 	for {
@@ -46,9 +54,6 @@ func (c *checked) sendToken(s *asl.State, token string) []candidate {
 			break
 		}
 		parent, name = parent.Get(first), rest
-	}
-	if value == "" {
-		return nil
 	}
 	e := edit.Edit{Op: edit.Append, At: parent.Pointer(), Name: name, Value: jsonOf(value)}
 	if s.QueryLanguage == asl.JSONPath {
@@ -69,8 +74,54 @@ func (c *checked) sendToken(s *asl.State, token string) []candidate {
 	}}
 }
 
-// partsOfToken are what tells a start call from the others of the machine, of the context object. It has none in Maps in
-// each other: nothing tells their items apart.
+// memberAt is the shape of a member of an operation's input, by a path as a definition spells it; nil if the models do not
+// know it.
+func memberAt(op *catalog.Operation, path string) *catalog.Shape {
+	if op == nil {
+		return nil
+	}
+	shape := op.Input
+	for name := range strings.SplitSeq(path, ".") {
+		if shape == nil {
+			return nil
+		}
+		i := slices.IndexFunc(shape.Members, func(m catalog.Member) bool { return strings.EqualFold(m.Name, name) })
+		if i < 0 {
+			return nil
+		}
+		shape = shape.Members[i].Shape
+	}
+	return shape
+}
+
+// digestFor is the algorithm whose hexadecimal digest a token of that shape can be; empty if it must be another text, such as
+// a UUID.
+func digestFor(token *catalog.Shape) string {
+	for _, digest := range []struct {
+		name   string
+		digits int
+	}{{"SHA-1", 40}, {"MD5", 32}} {
+		if token == nil || takes(token, strings.Repeat("a", digest.digits)) {
+			return digest.name
+		}
+	}
+	return ""
+}
+
+// takes tells whether a text is within a shape's bounds. What Go cannot read as a pattern is one of classes of characters.
+func takes(s *catalog.Shape, text string) bool {
+	if least, err := s.Min.Int64(); err == nil && int64(len(text)) < least {
+		return false
+	}
+	if most, err := s.Max.Int64(); err == nil && int64(len(text)) > most {
+		return false
+	}
+	pattern, err := regexp.Compile("^(?:" + s.Pattern + ")$")
+	return s.Pattern == "" || err != nil || pattern.MatchString(text)
+}
+
+// partsOfToken are what tells a start call from the others of the machine, of the context object. It has none in a Map whose
+// items share an execution: only the Map's ItemSelector knows the index of an item.
 func (c *checked) partsOfToken(s *asl.State) []string {
 	parts := []string{"Execution.Id"}
 	for other := range c.machine.All {
@@ -79,48 +130,36 @@ func (c *checked) partsOfToken(s *asl.State) []string {
 			break
 		}
 	}
-	again, maps := c.flowOf(s).Leads(s, s), 0
+	again, items := false, false
 	for f := &c.machine.Flow; f != c.flowOf(s); {
 		holder := f.Holder(s)
 		again = again || f.Leads(holder, holder) || len(holder.Retry) > 0
 		if holder.Map != nil {
-			maps++
+			items = !holder.Map.Distributed
+			again = again && items // each child of a distributed Map has an execution of its own
 		}
 		inner := holder.Flows()
 		f = inner[slices.IndexFunc(inner, func(inner *asl.Flow) bool { return inner.State(s.Name) == s || inner.Holder(s) != nil })]
 	}
-	if again {
-		parts = append(parts, "State.EnteredTime")
-	}
-	switch maps {
-	case 0:
-	case 1:
-		parts = append(parts, "Map.Item.Index")
-	default:
+	if items {
 		return nil
+	}
+	if again || c.flowOf(s).Leads(s, s) {
+		parts = append(parts, "State.EnteredTime")
 	}
 	return parts
 }
 
-// tokenInJSONPath is a token of 40 digits, which all services take.
-func (c *checked) tokenInJSONPath(s *asl.State) string {
-	parts := c.partsOfToken(s)
-	switch len(parts) {
-	case 0:
-		return ""
-	case 1:
-		return fmt.Sprintf("States.Hash($$.%s, 'SHA-1')", parts[0])
-	default:
-		return fmt.Sprintf("States.Hash(States.Format('%s', $$.%s), 'SHA-1')", strings.TrimSpace(strings.Repeat("{} ", len(parts))), strings.Join(parts, ", $$."))
+func tokenInJSONPath(parts []string, digest string) string {
+	if len(parts) == 1 {
+		return fmt.Sprintf("States.Hash($$.%s, '%s')", parts[0], digest)
 	}
+	return fmt.Sprintf("States.Hash(States.Format('%s', $$.%s), '%s')",
+		strings.TrimSpace(strings.Repeat("{} ", len(parts))), strings.Join(parts, ", $$."), digest)
 }
 
-func (c *checked) tokenInJSONata(s *asl.State) string {
-	parts := c.partsOfToken(s)
-	if parts == nil {
-		return ""
-	}
-	return fmt.Sprintf("{%% $hash($states.context.%s, 'SHA-1') %%}", strings.Join(parts, " & ' ' & $states.context."))
+func tokenInJSONata(parts []string, digest string) string {
+	return fmt.Sprintf("{%% $hash($states.context.%s, '%s') %%}", strings.Join(parts, " & ' ' & $states.context."), digest)
 }
 
 // retryThrottled lets a retrier of a start call take throttled calls alone: after another error the job may have started.

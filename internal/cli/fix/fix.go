@@ -124,7 +124,7 @@ func (o *fixOptions) addTo(c *cobra.Command) {
 	f.StringVar(&o.strategy, "strategy", "", kit.OrList(fixStrategies())+"; default sync where possible, else variables")
 	f.BoolVar(&o.write, "write", false, "change the file by the sure repairs, or by the compiled loops")
 	kit.AddDuration(f, &o.maxWait, "max-wait", 0,
-		"bound of a loop that has none, and of a compiled one: 90s, 2h, 10d, or 300 for seconds")
+		"bound of a loop or callback that has none, and of a compiled loop: 90s, 2h, 10d, or 300 for seconds")
 	kit.AddDuration(f, &o.maxDelay, "max-delay", 0, "longest delay between polls, instead of the waiter's, which counts up to 1m")
 	o.delays.AddSchedule(f)
 	kit.AddDuration(f, &o.simulate, "simulate", 0, "how long the job lasts on which the loops are compared, instead of many lengths")
@@ -243,10 +243,17 @@ func runFix(c *cobra.Command, name string, o fixOptions) error {
 }
 
 // diffOf is what becomes of a file, as git apply and patch -p1 take it in the working folder. With
-// a reason why the file stays, it is of a text that no file has.
+// a reason why the file stays, it is of a text that no file has. A file elsewhere has its whole
+// name: without its first folder, ../x would be the x of the working folder.
 func diffOf(file, stays string, before, after []byte) string {
+	if file == kit.Stdin {
+		return fix.Diff(file, file, before, after)
+	}
 	name := kit.RelativeName(".", file)
-	if stays != "" || file == kit.Stdin || !filepath.IsLocal(filepath.FromSlash(name)) {
+	if elsewhere := !filepath.IsLocal(filepath.FromSlash(name)); stays != "" || elsewhere {
+		if whole, err := filepath.Abs(file); err == nil && elsewhere {
+			file = whole
+		}
 		return fix.Diff(file, file, before, after)
 	}
 	if strings.Contains(name, " ") {
