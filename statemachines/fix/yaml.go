@@ -11,6 +11,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/internal/jsontree/toyaml"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
 // yamlEdit writes a fragment into a file of YAML, line by line.
@@ -19,6 +20,7 @@ type yamlEdit struct {
 
 	document *document
 	printed  map[string]string
+	comments []source.Place
 }
 
 func (e *yamlEdit) changes() ([]change, error) {
@@ -35,6 +37,7 @@ func (e *yamlEdit) changes() ([]change, error) {
 		all = append(all, change{p.From, p.To, strings.TrimSpace(string(text))})
 	}
 	unit := e.unit()
+	e.comments = e.document.CommentPlaces()
 	for i, s := range e.loop.states {
 		p, err := e.lines(s)
 		if err != nil {
@@ -86,6 +89,13 @@ func (e *yamlEdit) lines(s *asl.State) (stateLines, error) {
 	} else {
 		out.head = strings.TrimRight(string(file[out.from:p.From]), " ") + "\n"
 	}
+	for out.from > 0 { // its comments
+		above := bytes.LastIndexByte(file[:out.from-1], '\n') + 1
+		if !strings.HasPrefix(string(file[above:out.from]), out.margin+"#") {
+			break
+		}
+		out.from = above
+	}
 	return out, nil
 }
 
@@ -105,24 +115,45 @@ func (e *yamlEdit) unit() int {
 	return usual
 }
 
-// replace writes what takes the place of a state.
+// replace writes what takes the place of a state. Comments of the old text that the new one does not have stand in front of it.
 func (e *yamlEdit) replace(s *asl.State, p stateLines, unit int, before, after []string) (string, error) {
-	names := before
-	if e.printed[s.Name] != "" {
-		names = append(names, s.Name)
+	blocks := func(names []string) (string, error) {
+		var b strings.Builder
+		for _, name := range names {
+			text, err := e.block(name, p.margin, unit)
+			if err != nil {
+				return "", err
+			}
+			b.WriteString(text)
+		}
+		return b.String(), nil
 	}
+	first, err := blocks(before)
+	if err != nil {
+		return "", err
+	}
+	last, err := blocks(after)
+	if err != nil || e.printed[s.Name] == "" {
+		return first + e.commentsWithout(p, first+last) + last, err
+	}
+	own, err := e.block(s.Name, p.margin, unit)
+	if err != nil {
+		return "", err
+	}
+	own = p.head + own[strings.IndexByte(own, '\n')+1:] // the name stays as it is written, and a comment behind it
+	return first + e.commentsWithout(p, first+own+last) + own + last, nil
+}
+
+// commentsWithout are the comments of a state's lines that a text does not have, as lines.
+func (e *yamlEdit) commentsWithout(p stateLines, text string) string {
 	var b strings.Builder
-	for _, name := range append(names, after...) {
-		text, err := e.block(name, p.margin, unit)
-		if err != nil {
-			return "", err
+	for _, c := range e.comments {
+		comment := strings.TrimRight(string(e.document.file[c.From:c.To]), "\r\n ")
+		if c.From >= p.from && c.From < p.to && !strings.Contains(text, comment+"\n") {
+			b.WriteString(p.margin + comment + "\n")
 		}
-		if name == s.Name { // which stays as it is written, and a comment behind it
-			text = p.head + text[strings.IndexByte(text, '\n')+1:]
-		}
-		b.WriteString(text)
 	}
-	return b.String(), nil
+	return b.String()
 }
 
 var keptLine = sync.OnceValue(func() *regexp.Regexp {

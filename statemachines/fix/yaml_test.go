@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -67,6 +68,69 @@ func TestYAML(t *testing.T) {
 	}
 	_, rest, _ := strings.Cut(inYAML, "  # ends")
 	require.True(t, strings.HasSuffix(string(after), rest))
+}
+
+// A comment in a state that becomes another stands in front of it, below the state's own.
+func TestYAMLKeepsCommentsInStates(t *testing.T) {
+	t.Parallel()
+	text := strings.NewReplacer(
+		"  Wait:\n    Type: Wait\n    Seconds: 5\n", "  # pauses\n  Wait:\n    Type: Wait\n    Seconds: 5 # as \"#ops\" asked\n",
+		"      - Variable: $.q.QueryExecution.Status.State\n        StringEquals: FAILED\n",
+		"      # bad: see '#42'\n      - Variable: $.q.QueryExecution.Status.State\n        StringEquals: FAILED # the word\n",
+		"    ResultPath: $.q\n", "    Comment: 'no # comment'\n    ResultPath: $.q\n",
+	).Replace(inYAML)
+	for _, end := range []string{"\n", "\r\n"} {
+		file := strings.ReplaceAll(text, "\n", end)
+		after, loops, err := fix.ApplyFile(t.Context(), []byte(file), read, fix.Options{Models: models.Load})
+		require.NoError(t, err)
+		require.Empty(t, loops[0].Refused)
+		for _, lines := range []string{
+			"  # pauses\n  # as \"#ops\" asked\n  Wait:\n    QueryLanguage: JSONata\n",
+			"\n  Get: # asks\n    Comment: 'no # comment'\n",
+			"\n  # bad: see '#42'\n  # the word\n  Done?:\n",
+		} {
+			require.Contains(t, string(after), strings.ReplaceAll(lines, "\n", end))
+		}
+		require.Equal(t, 1, strings.Count(string(after), "no # comment"))
+	}
+
+	// So do those of states that a .sync Task takes the place of.
+	after, loops, err := fix.ApplyFile(t.Context(), []byte(`StartAt: Train
+States:
+  Train:
+    Type: Task
+    Resource: arn:aws:states:::sagemaker:createTrainingJob
+    Parameters: {TrainingJobName.$: $.name, RoleArn: "arn:aws:iam::123456789012:role/r"}
+    ResultPath: $.started # the ARN
+    Next: Wait
+  # pauses
+  Wait:
+    Type: Wait
+    Seconds: 60 # as asked
+    Next: Get
+  Get: # asks
+    Type: Task
+    Resource: arn:aws:states:::aws-sdk:sagemaker:describeTrainingJob
+    Parameters: {TrainingJobName.$: $.name}
+    ResultPath: $.job
+    Next: Done?
+  Done?:
+    Type: Choice
+    Choices:
+      - {Variable: $.job.TrainingJobStatus, StringEquals: Completed, Next: Report}
+      # bad
+      - {Variable: $.job.TrainingJobStatus, StringEquals: Failed, Next: Failed}
+      - {Variable: $.job.TrainingJobStatus, StringEquals: Stopped, Next: Failed}
+    Default: Wait
+  # ends
+  Report: {Type: Succeed}
+  Failed: {Type: Fail, Error: E}
+`), read, fix.Options{Models: models.Load, MaxWait: time.Hour})
+	require.NoError(t, err)
+	require.Equal(t, compile.SyncTask, loops[0].Strategy, "%v", loops[0].Notes)
+	for _, comment := range []string{"# the ARN\n", "# pauses\n", "# as asked\n", "# asks\n", "# bad\n", "# ends\n"} {
+		require.Equal(t, 1, strings.Count(string(after), " "+comment), comment)
+	}
 }
 
 // Inline in a template, too, unless the loop has values of the template.

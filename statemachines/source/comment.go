@@ -93,9 +93,14 @@ func commentsOfHCL(text []byte, word string, comments []terraform.Place) []comme
 	return placeComments(text, all)
 }
 
-// commentsOfYAML are the comments of a text that have a word. A sign # in one of its values
-// begins none.
+// commentsOfYAML are the comments of a text that have a word.
 func commentsOfYAML(t *text, word string, roots ...*value) []comment {
+	return placeComments(t.bytes, writtenInYAML(t, word, roots...))
+}
+
+// writtenInYAML are the comments of a text that have a word, or #. A sign # in one of its values
+// begins none.
+func writtenInYAML(t *text, word string, roots ...*value) []written {
 	var scalars []extent
 	seen := map[*value]bool{}
 	for _, root := range roots {
@@ -103,22 +108,42 @@ func commentsOfYAML(t *text, word string, roots ...*value) []comment {
 	}
 	slices.SortFunc(scalars, func(a, b extent) int { return cmp.Compare(a.from, b.from) })
 	var all []written
+	looked := 0 // where no comment begins before
 	for from := 0; from < len(t.bytes); {
 		i := bytes.Index(t.bytes[from:], []byte(word))
 		if i < 0 {
 			break
 		}
 		begin, end := lineAround(t.bytes, from+i)
-		for at := begin; at < from+i; at++ {
+		for looked = max(looked, begin); looked <= from+i; looked++ {
+			at := looked
 			if t.bytes[at] == '#' && (at == begin || isSpace(rune(t.bytes[at-1]))) && !isWithin(scalars, at) {
 				text := at + 1 + len(t.bytes[at+1:end]) - len(bytes.TrimLeft(t.bytes[at+1:end], " \t"))
 				all = append(all, written{extent{at, end}, []extent{{text, end}}})
-				break
+				looked = end
 			}
 		}
-		from = max(end, from+i+1)
+		from = max(looked, from+i+1)
 	}
-	return placeComments(t.bytes, all)
+	return all
+}
+
+// CommentPlaces are where the comments of the definition's file stand, with their signs and in their
+// order; nil if the file is no YAML.
+func (d *Definition) CommentPlaces() []Place {
+	f := d.text.file
+	c := &content{file: f}
+	if d.Text == nil || !isYAML(f.name, f.bytes) {
+		return nil
+	}
+	if c.parse(); c.problems != nil {
+		return nil
+	}
+	var all []Place
+	for _, w := range writtenInYAML(f.whole(), "#", c.roots...) {
+		all = append(all, Place{Name: -1, From: w.from, To: w.to})
+	}
+	return all
 }
 
 // addScalars adds where the scalars of a value stand in a text.

@@ -114,6 +114,12 @@ resource "aws_sqs_queue" "q" {}
   EOT
 }
 `, "4:69 /States/A, 2:5 (machine)"},
+	"a value before it has the word, too": {"a.asl.yaml", `StartAt: A
+States:
+  A:
+    Type: Pass
+    Result: "mark # mark" # the mark
+    End: true`, "5:29 /States/A"},
 	"an alias begins elsewhere": {"a.asl.yaml", `StartAt: A
 States:
   A: &wait # mark

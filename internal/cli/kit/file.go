@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/jobpoller/jobpoller/internal/hardlink"
 	"github.com/jobpoller/jobpoller/internal/terminal"
 )
 
@@ -181,7 +182,7 @@ func WriteNew(name string, text []byte) (err error) {
 
 // ReplaceFile writes a file of the project. One that is there keeps its mode, and
 // whoever reads it finds the old text or the new, as far as its folder allows a
-// second file.
+// second file. One with several names is written in place, or the others would keep the old text.
 func ReplaceFile(name string, text []byte) error {
 	const mode = 0o644
 	target, err := filepath.EvalSymlinks(name)
@@ -196,7 +197,7 @@ func ReplaceFile(name string, text []byte) error {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	if !info.Mode().IsRegular() {
+	if !info.Mode().IsRegular() || hardlink.Has(info) {
 		return os.WriteFile(target, text, mode)
 	}
 	second, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+"-")

@@ -42,3 +42,32 @@ func TestReadEndlessFile(t *testing.T) {
 	_, err = readFile(t.TempDir(), nil)
 	require.ErrorContains(t, err, "is a directory")
 }
+
+// A file keeps its mode, and its other names have the new text.
+func TestReplaceFile(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	name, linked, symbolic := filepath.Join(folder, "a"), filepath.Join(folder, "b"), filepath.Join(folder, "c")
+	require.NoError(t, os.WriteFile(name, []byte("old"), 0o640)) //nolint:gosec // a mode that people give
+	require.NoError(t, os.Symlink("a", symbolic))
+	for _, text := range []string{"new", "newer"} {
+		require.NoError(t, ReplaceFile(symbolic, []byte(text)))
+		for _, file := range []string{name, symbolic} {
+			got, err := os.ReadFile(file) //nolint:gosec // of the test
+			require.NoError(t, err)
+			require.Equal(t, text, string(got))
+		}
+		info, err := os.Lstat(name)
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o640), info.Mode())
+		if text == "new" {
+			require.NoError(t, os.Link(name, linked))
+		}
+	}
+	got, err := os.ReadFile(linked) //nolint:gosec // of the test
+	require.NoError(t, err)
+	require.Equal(t, "newer", string(got))
+	left, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	require.Len(t, left, 3)
+}
