@@ -189,7 +189,7 @@ func (l *loop) tryPairs(ctx context.Context, tried *observed, list simulate.List
 		}
 	}
 	for _, s := range r.Statuses {
-		if s.Verdict == pollcore.Failure && s.Failure == nil && list.Has(s.Answer) {
+		if s.Verdict == pollcore.Failure && s.Failure == nil && r.Tells(list, s.Answer) {
 			jobs = append(jobs, s)
 		}
 	}

@@ -207,7 +207,7 @@ func (c *callee) addSeveral(r *simulate.Response) {
 }
 
 // itemsOf are the pairs of jobs that have an item in a list: of a running, a successful and a failed one, and of each other
-// failure beside one that runs and one that succeeds. A machine may tell one failure from the others.
+// failure that an item tells beside one that runs and one that succeeds. A machine may tell one failure from the others.
 func itemsOf(r *simulate.Response, list simulate.List) [][2]simulate.StatusResponse {
 	var pairs [][2]simulate.StatusResponse
 	chosen := chooseItems(r, list)
@@ -222,7 +222,7 @@ func itemsOf(r *simulate.Response, list simulate.List) [][2]simulate.StatusRespo
 		return slices.ContainsFunc(chosen, func(other simulate.StatusResponse) bool { return other.Name == s.Name })
 	}
 	for _, s := range r.Statuses {
-		if s.Verdict != pollcore.Failure || s.Failure != nil || isChosen(s) || !list.Has(s.Answer) {
+		if s.Verdict != pollcore.Failure || s.Failure != nil || isChosen(s) || !r.Tells(list, s.Answer) {
 			continue
 		}
 		for _, other := range chosen {

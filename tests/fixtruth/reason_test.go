@@ -2,8 +2,8 @@ package fixtruth_test
 
 import (
 	"fmt"
+	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -45,44 +45,17 @@ func untrueReasons(t *testing.T, d *fixtruth.Drawn, after []byte, reasons []stri
 	return untrue
 }
 
-// The judge of reasons knows that of a machine that fails with each answer, and sees one that names another end.
+// The judge of reasons reads that of a machine that fails with each answer, as fix writes it, and sees one that names another end.
 func TestReasonsAreJudged(t *testing.T) {
 	t.Parallel()
-	d := fixtruth.Draw(493)
-	after, declared, err := repair(t.Context(), d)
+	golden, err := os.ReadFile("../../statemachines/fix/testdata/repair/typo-before-a-forgotten-failure.asl.golden")
 	require.NoError(t, err)
-	at := slices.IndexFunc(declared.Refused, failsAlways.MatchString)
-	require.GreaterOrEqual(t, at, 0, "no reason has the words: %v", declared.Refused)
-	given := declared.Refused[at]
-	require.Empty(t, untrueReasons(t, d, after, []string{given}))
-	told := strings.Replace(given, "fails States.Runtime", "fails Another.Error", 1)
-	require.NotEqual(t, given, told)
-	require.Len(t, untrueReasons(t, d, after, []string{told}), 1, told)
-}
-
-// It runs the job of a machine that stays in a status, and sees a reason that names another end.
-func TestReasonsOfStayingJobsAreJudged(t *testing.T) {
-	t.Parallel()
-	met := map[bool]bool{} // a machine that fails, and one that succeeds
-	for seed := uint64(0); len(met) < 2; seed++ {
-		d := fixtruth.Draw(seed)
-		answered, err := d.Errors(t.Context(), d.Text)
-		require.NoError(t, err)
-		for status := range answered {
-			failure, ended, err := d.EndOf(t.Context(), d.Text, "Look", status)
-			require.NoError(t, err)
-			if d.Means(status) != "running" || !ended || met[failure == ""] {
-				continue
-			}
-			met[failure == ""] = true
-			for _, told := range []string{failure, "", "Another.Error"} {
-				end := "succeeds"
-				if told != "" {
-					end = "fails " + told
-				}
-				reason := fmt.Sprintf("something else ends the loop: with a job that stays %s at %q, the machine %s after 5m", status, "Look", end)
-				require.Equal(t, told != failure, len(untrueReasons(t, d, d.Text, []string{reason})) == 1, "seed %d: %s", seed, reason)
-			}
-		}
-	}
+	found := failsAlways.FindSubmatch(golden)
+	require.NotNil(t, found, "no reason has the words")
+	d := fixtruth.Draw(1)
+	breaks := []byte(`{"StartAt": "Breaks", "States": {"Breaks": {"Type": "Fail", "Error": "Broken"}}}`)
+	given := strings.Replace(string(found[0]), string(found[1]), "Broken", 1)
+	require.Empty(t, untrueReasons(t, d, breaks, []string{given}))
+	told := strings.Replace(given, "Broken", "Another.Error", 1)
+	require.Len(t, untrueReasons(t, d, breaks, []string{told}), 1, told)
 }

@@ -53,6 +53,15 @@ func (l List) Name(one, two string) string {
 	return fmt.Sprintf("%s[0] %s and [1] %s", l, one, two)
 }
 
+// Tells tells whether an item of a list has a member of the answer that says how its job is. A list next to it may say it
+// instead, such as one of failures.
+func (r *Response) Tells(l List, answer any) bool {
+	at := l.at[len(l.at)-1]
+	return slices.ContainsFunc(r.Members, func(m Member) bool {
+		return len(m.at) > len(at) && slices.Equal(m.at[:len(at)], at) && m.Has(answer)
+	})
+}
+
 func itemsAt(at place, answer any) []any {
 	items, _ := at.get(answer).([]any)
 	return items
