@@ -16,29 +16,29 @@ import (
 // noteSpare makes a NOTE of a word that the model does not list, where the state works without it.
 func (c *checker) noteSpare(f typecheck.Finding) typecheck.Finding {
 	beside := c.findBeside(f)
-	if beside == "" {
+	if beside == nil {
 		return f
 	}
 	f.Severity, f.Suggestion = diag.Note, ""
 	f.Message, _, _ = strings.Cut(f.Message, ": its values are")
-	f.Message += fmt.Sprintf(", and the word does nothing beside %q; remove it", beside)
+	f.Message += fmt.Sprintf(", and the word does nothing beside %s; remove it", quoteAll(beside))
 	return f
 }
 
-// findBeside is a right value that leads the same way as the wrong word of a finding; empty if there is none, or if the
-// word may stand for a value that the state does not name.
-func (c *checker) findBeside(f typecheck.Finding) string {
+// findBeside are right values, one for each way of a state, that lead the same way as the wrong word of a finding; nil if
+// there is none, or if the word may stand for a value that the state does not name.
+func (c *checker) findBeside(f typecheck.Finding) []string {
 	if f.Rule != typecheck.EnumValue || f.Enum == nil || f.Word == "" {
-		return ""
+		return nil
 	}
 	spellers := c.spellers()
 	i := slices.IndexFunc(spellers, func(s *asl.State) bool { return isBelow(f.Pointer, s.Position.Pointer) })
 	if i < 0 {
-		return ""
+		return nil
 	}
 	beside := besideWord(alternativesIn(spellers[i]), f.Word, f.Enum.Enum)
-	if beside == "" || c.hidesValue(spellers[i], f) {
-		return ""
+	if beside == nil || c.hidesValue(spellers[i], f) {
+		return nil
 	}
 	return beside
 }
@@ -55,18 +55,20 @@ func (c *checker) spellers() []*asl.State {
 	return all
 }
 
-// besideWord is a right value in each list of alternatives that has a word; empty if one has none, or none has the word.
-func besideWord(alternatives [][]string, word string, right []string) string {
-	beside := ""
+// besideWord are the first right values in the lists of alternatives that have a word; nil if one has none, or none has the word.
+func besideWord(alternatives [][]string, word string, right []string) []string {
+	var beside []string
 	for _, words := range alternatives {
 		if !slices.Contains(words, word) {
 			continue
 		}
 		i := slices.IndexFunc(words, func(other string) bool { return slices.Contains(right, other) })
-		if i < 0 {
-			return ""
+		switch {
+		case i < 0:
+			return nil
+		case !slices.Contains(beside, words[i]):
+			beside = append(beside, words[i])
 		}
-		beside = words[i]
 	}
 	return beside
 }

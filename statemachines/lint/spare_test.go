@@ -1,6 +1,7 @@
 package lint_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -84,6 +85,28 @@ func TestSpareWordsInJSONPath(t *testing.T) {
 			"Done": {"Type": "Succeed"}}}`))
 		require.NoError(t, err, rule)
 		require.Equal(t, want, severitiesOfWords(t, m), rule)
+	}
+}
+
+// A word that two rules have names a right one of each.
+func TestSpareWordOfTwoRules(t *testing.T) {
+	t.Parallel()
+	m, err := asl.Parse([]byte(`{"StartAt": "Wait", "TimeoutSeconds": 3600, "States": {
+		"Wait": {"Type": "Wait", "Seconds": 60, "Next": "Poll"},
+		"Poll": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:glue:getJobRun", "Parameters": {"JobName": "nightly", "RunId": "r"},
+			"Retry": [{"ErrorEquals": ["States.TaskFailed"]}], "Next": "Choose"},
+		"Choose": {"Type": "Choice", "Default": "Wait", "Choices": [
+			{"Variable": "$.JobRun.JobRunState", "StringEquals": "SUCCEEDED", "Next": "Done"}, {"Variable": "$.JobRun.JobRunState", "StringEquals": "DONE", "Next": "Done"},
+			{"Variable": "$.JobRun.JobRunState", "StringEquals": "FAILED", "Next": "Bad"}, {"Variable": "$.JobRun.JobRunState", "StringEquals": "DONE", "Next": "Bad"}]},
+		"Done": {"Type": "Succeed"}, "Bad": {"Type": "Fail", "Error": "Lost"}}}`))
+	require.NoError(t, err)
+	types, err := typecheck.New(m, typecheck.Options{Models: models.Load})
+	require.NoError(t, err)
+	found := lint.Check(m, lint.Options{Types: types})
+	found = slices.DeleteFunc(found, func(f lint.Finding) bool { return f.Rule != typecheck.EnumValue })
+	require.Len(t, found, 2)
+	for _, f := range found {
+		require.Contains(t, f.Message, `is never "DONE", and the word does nothing beside "SUCCEEDED" and "FAILED"`)
 	}
 }
 

@@ -127,9 +127,9 @@ func (c *checker) reportWord(f typecheck.Finding, words statusWords) {
 	p.Severity, p.Suggestion = diag.Warning, nearest.Spelling(f.Word, words.values)
 	beside := c.findBeside(f)
 	switch like := likePattern(f.Word, words.values); {
-	case p.Suggestion != "" && beside != "":
+	case p.Suggestion != "" && beside != nil:
 		p.Severity, p.Suggestion = diag.Note, ""
-		p.Message = fmt.Sprintf("no waiter or job knows the %s %q of %s, and the word does nothing beside %q", member, f.Word, words.operation, beside)
+		p.Message = fmt.Sprintf("no waiter or job knows the %s %q of %s, and the word does nothing beside %s", member, f.Word, words.operation, quoteAll(beside))
 	case p.Suggestion != "":
 		p.Message = fmt.Sprintf("no waiter or job knows the %s %q of %s", member, f.Word, words.operation)
 		if nearest.PlainLetters(p.Suggestion) == nearest.PlainLetters(f.Word) {
