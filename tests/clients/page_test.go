@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -33,7 +34,8 @@ func freePort(t *testing.T) string {
 }
 
 // The commands of the guide work, one after the other, in one shell: with the aws
-// command, and a port of the test's instead of the usual one.
+// command, and a port of the test's instead of the usual one. Those that need an engine
+// for containers are not run: tests/external reads and starts the image without one.
 func TestGuide(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(guide)
@@ -55,6 +57,7 @@ func TestGuide(t *testing.T) {
 	write("curl", `exec /usr/bin/env PATH="$REALPATH" curl --silent --show-error --fail-with-body --retry 20 --retry-connrefused --retry-delay 1 "$@"`+"\n")
 
 	blocks := shellBlock.FindAllStringSubmatch(string(text), -1)
+	blocks = slices.DeleteFunc(blocks, func(block []string) bool { return strings.Contains(block[1], "docker ") })
 	require.NotEmpty(t, blocks)
 	var script strings.Builder
 	script.WriteString("set -e\n")
