@@ -70,7 +70,10 @@ func fileOf(name string) (string, error) {
 	if name == source.Stdin || source.IsARN(name) {
 		return name, nil
 	}
-	_, err := os.Stat(name)
+	info, err := os.Stat(name)
+	if err == nil && info.IsDir() {
+		return name, terminal.Errorf("--show-config: %s is a folder: name a file in it, as patterns of the config file choose files", name)
+	}
 	if file, _, ofFile := strings.Cut(name, "#"); err != nil && ofFile {
 		_, err = os.Stat(file)
 		return file, err
