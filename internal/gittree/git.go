@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 
@@ -21,11 +21,27 @@ const mostBytes = 512 << 20
 // fetchAll says how a clone gets all commits.
 const fetchAll = "fetch the whole history, by \"fetch-depth: 0\" of actions/checkout, GIT_DEPTH: 0 of GitLab, or git fetch --unshallow"
 
+// folder is where git runs: in the working folder if it is empty, else in that of a submodule.
+type folder string
+
 // command is a command of git. Its messages are English, and it writes nothing to the repository.
-func command(ctx context.Context, args ...string) *exec.Cmd {
+func (f folder) command(ctx context.Context, args ...string) *exec.Cmd {
 	c := exec.CommandContext(ctx, "git", args...) //nolint:gosec // a ref stands behind --end-of-options
-	c.Env = append(os.Environ(), "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0")
+	c.Dir, c.Env = string(f), os.Environ()
+	if f != "" { // for which the variables of a hook do not count
+		c.Env = slices.DeleteFunc(c.Env, func(variable string) bool {
+			name, _, _ := strings.Cut(variable, "=")
+			return slices.Contains(variablesOfRepository, name)
+		})
+	}
+	c.Env = append(c.Env, "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0")
 	return c
+}
+
+// variablesOfRepository are those of git rev-parse --local-env-vars that name a repository.
+var variablesOfRepository = []string{
+	"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY",
+	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_IMPLICIT_WORK_TREE", "GIT_GRAFT_FILE", "GIT_SHALLOW_FILE", "GIT_REPLACE_REF_BASE",
 }
 
 // gitError is what git said as it failed.
@@ -45,8 +61,10 @@ func (e *gitError) Error() string {
 func (e *gitError) Unwrap() error { return e.err }
 
 // git returns what a command of git prints.
-func git(ctx context.Context, args ...string) (string, error) {
-	c := command(ctx, args...)
+func git(ctx context.Context, args ...string) (string, error) { return folder("").git(ctx, args...) }
+
+func (f folder) git(ctx context.Context, args ...string) (string, error) {
+	c := f.command(ctx, args...)
 	var said strings.Builder
 	c.Stderr = &said
 	text, err := c.Output()
@@ -104,6 +122,7 @@ func explainBase(ctx context.Context, base string, err error) error {
 // same time.
 type blobs struct {
 	ctx context.Context //nolint:containedctx // of the process, which runs until close
+	in  folder
 
 	lock    sync.Mutex
 	process *exec.Cmd // nil until a file is read
@@ -115,11 +134,11 @@ type blobs struct {
 	text []byte
 }
 
-func newBlobs(ctx context.Context) *blobs { return &blobs{ctx: ctx} }
+func newBlobs(ctx context.Context, in folder) *blobs { return &blobs{ctx: ctx, in: in} }
 
 // start starts git.
 func (b *blobs) start() (err error) {
-	c := command(b.ctx, "cat-file", "--batch")
+	c := b.in.command(b.ctx, "cat-file", "--batch")
 	if b.ask, err = c.StdinPipe(); err != nil {
 		return err
 	}
@@ -136,35 +155,23 @@ func (b *blobs) start() (err error) {
 }
 
 // read returns the text of a file.
-func (b *blobs) read(n *node) ([]byte, error) {
+func (b *blobs) read(id string) ([]byte, error) {
 	b.lock.Lock()
 	defer b.lock.Unlock()
-	if b.failed == nil && n.id == b.last {
+	if b.failed == nil && id == b.last {
 		return b.text, nil
 	}
 	if b.failed == nil && b.process == nil {
 		b.failed = b.start()
 	}
 	if b.failed == nil {
-		b.text, b.failed = b.get(n.id)
-		b.last = n.id
+		b.text, b.failed = b.get(id)
+		b.last = id
 	}
 	if b.failed != nil {
 		return nil, b.failed
 	}
 	return b.text, nil
-}
-
-// stat reads a file for its size.
-func (b *blobs) stat(n *node) (fs.FileInfo, error) {
-	if !n.mode.IsRegular() {
-		return n, nil
-	}
-	text, err := b.read(n)
-	if err != nil {
-		return nil, &fs.PathError{Op: "stat", Path: n.name, Err: err}
-	}
-	return n.sized(text), nil
 }
 
 // get asks git for a file, up to a byte more than one has that is read.

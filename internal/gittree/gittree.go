@@ -21,12 +21,16 @@ type Tree struct {
 	// Base is what Open was asked for, and Commit the commit whose files these are.
 	Base, Commit string
 
+	// Unread are the submodules whose files git does not have as the commit has them, by their
+	// folders, each with the reason.
+	Unread map[string]error
+
 	folder  string // the working folder
 	prefix  string // the working folder in the repository
 	top     string // the folder of the repository
 	root    *node
 	renamed map[string]string // the names now of files that have another one, by the old ones
-	blobs   *blobs
+	blobs   []*blobs          // of the repository and its submodules
 }
 
 // Open reads which files a commit has: the one at which the branch of the working folder left
@@ -36,7 +40,7 @@ func Open(ctx context.Context, base string) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Tree{Base: base, folder: folder, root: newFolder(".", ""), renamed: map[string]string{}}
+	t := &Tree{Base: base, folder: folder, root: newFolder("."), renamed: map[string]string{}, Unread: map[string]error{}}
 	places, err := git(ctx, "rev-parse", "--show-toplevel", "--show-prefix")
 	if err != nil {
 		return nil, explainRepository(err)
@@ -46,13 +50,9 @@ func Open(ctx context.Context, base string) (*Tree, error) {
 	if t.Commit, err = findCommit(ctx, base); err != nil {
 		return nil, err
 	}
-	if err := t.list(ctx); err != nil {
+	if err := t.add(ctx, "", "", t.Commit); err != nil {
 		return nil, err
 	}
-	if err := t.rename(ctx); err != nil {
-		return nil, err
-	}
-	t.blobs = newBlobs(ctx)
 	return t, nil
 }
 
@@ -85,7 +85,21 @@ func (t *Tree) NameNow(name string) string {
 	if err != nil {
 		return name
 	}
+	if filepath.IsAbs(filepath.FromSlash(name)) {
+		return filepath.ToSlash(filepath.Join(t.folder, relative))
+	}
 	return filepath.ToSlash(relative)
+}
+
+// Module is the submodule with a file, if its files cannot be read; empty for others.
+func (t *Tree) Module(name string) string {
+	in, ok := t.Path(name)
+	for ; ok && in != "." && in != "/"; in = path.Dir(in) {
+		if t.Unread[in] != nil {
+			return in
+		}
+	}
+	return ""
 }
 
 // Top is the folder of the repository.
@@ -98,9 +112,9 @@ func (t *Tree) Open(name string) (fs.File, error) {
 		return nil, err
 	}
 	if n.IsDir() {
-		return &folder{node: n, left: n.entries(t.blobs)}, nil
+		return &openFolder{node: n, left: n.entries()}, nil
 	}
-	text, err := t.blobs.read(n)
+	text, err := n.read()
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
@@ -113,7 +127,7 @@ func (t *Tree) Stat(name string) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.blobs.stat(n)
+	return n.stat()
 }
 
 // ReadDir implements fs.ReadDirFS.
@@ -125,44 +139,97 @@ func (t *Tree) ReadDir(name string) ([]fs.DirEntry, error) {
 	if !n.IsDir() {
 		return nil, &fs.PathError{Op: "readdir", Path: name, Err: errors.New("not a folder")}
 	}
-	return n.entries(t.blobs), nil
+	return n.entries(), nil
 }
 
 // Err is what kept git from giving a file that the commit has.
-func (t *Tree) Err() error { return t.blobs.err() }
+func (t *Tree) Err() error { return t.each((*blobs).err) }
 
 // Close ends git.
-func (t *Tree) Close() error { return t.blobs.close() }
+func (t *Tree) Close() error { return t.each((*blobs).close) }
 
-// list reads the names of the commit's files. It asks for no sizes, for which a partial clone would
-// fetch each file.
-func (t *Tree) list(ctx context.Context) error {
-	text, err := git(ctx, "ls-tree", "-r", "-z", "--full-tree", t.Commit)
+func (t *Tree) each(do func(*blobs) error) error {
+	all := make([]error, len(t.blobs))
+	for i, b := range t.blobs {
+		all[i] = do(b)
+	}
+	return errors.Join(all...)
+}
+
+// add adds the files that a commit has in the repository, or in a submodule at a path of it.
+func (t *Tree) add(ctx context.Context, at string, in folder, commit string) error {
+	from := newBlobs(ctx, in)
+	t.blobs = append(t.blobs, from)
+	modules, err := t.list(ctx, at, commit, from)
 	if err != nil {
 		return err
 	}
-	for entry := range strings.SplitSeq(text, "\x00") {
-		if facts, name, ok := strings.Cut(entry, "\t"); ok {
-			if n := newNode(path.Base(name), strings.Fields(facts)); n != nil {
-				t.root.put(name, n)
-			}
+	if err := t.rename(ctx, at, in, commit); err != nil {
+		return err
+	}
+	for name, commit := range modules {
+		if err := t.addModule(ctx, name, commit); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
+// addModule adds the files of a submodule, if its repository has the commit.
+func (t *Tree) addModule(ctx context.Context, at, commit string) error {
+	in := folder(filepath.Join(t.top, filepath.FromSlash(at)))
+	below, err := in.git(ctx, "rev-parse", "--show-prefix")
+	switch {
+	case ctx.Err() != nil:
+		return err
+	case err != nil || strings.TrimSpace(below) != "":
+		t.Unread[at] = terminal.Errorf("it is no submodule now")
+		return nil
+	}
+	if _, err := in.git(ctx, "cat-file", "-e", commit+"^{commit}"); err != nil {
+		t.Unread[at] = terminal.Errorf("its clone has no commit %s: git -C %s fetch origin %s", commit, at, commit)
+		return nil //nolint:nilerr // the others are read
+	}
+	return t.add(ctx, at, in, commit)
+}
+
+// list reads the names of a commit's files, and returns the commits of submodules. It asks for no
+// sizes, for which a partial clone would fetch each file.
+func (t *Tree) list(ctx context.Context, at, commit string, from *blobs) (modules map[string]string, err error) {
+	text, err := from.in.git(ctx, "ls-tree", "-r", "-z", "--full-tree", commit)
+	if err != nil {
+		return nil, err
+	}
+	modules = map[string]string{}
+	for entry := range strings.SplitSeq(text, "\x00") {
+		facts, name, ok := strings.Cut(entry, "\t")
+		parts := strings.Fields(facts)
+		if name = path.Join(at, name); !ok || len(parts) != len([]string{"mode", "type", "id"}) {
+			continue
+		}
+		switch parts[1] {
+		case "blob":
+			t.root.put(name, newNode(path.Base(name), parts, from))
+		case "commit":
+			modules[name] = parts[2]
+		}
+	}
+	return modules, nil
+}
+
 // rename lists files under the names that they have now.
-func (t *Tree) rename(ctx context.Context) error {
-	text, err := git(ctx, "diff", "--no-relative", "--no-ext-diff", "--name-status", "-z", "--find-renames", "--diff-filter=R", t.Commit, "--")
+func (t *Tree) rename(ctx context.Context, at string, in folder, commit string) error {
+	text, err := in.git(ctx, "diff", "--no-relative", "--no-ext-diff", "--name-status", "-z", "--find-renames", "--diff-filter=R", commit, "--")
 	if err != nil {
 		return err
 	}
 	parts := strings.Split(text, "\x00")
 	for ; len(parts) > 2; parts = parts[3:] { // what git says of them, the old name, the new name
-		before, now := parts[1], parts[2]
+		before, now := path.Join(at, parts[1]), path.Join(at, parts[2])
 		old := t.root.find(before)
-		if old == nil {
-			continue // a module of git's
+		if old == nil { // a submodule
+			t.Unread[now] = terminal.Errorf("it has moved from %s", before)
+			continue
 		}
 		renamed := *old
 		renamed.name = path.Base(now)
@@ -190,7 +257,7 @@ func (t *Tree) resolve(operation, name string) (*node, error) {
 			}
 			return n, nil
 		}
-		target, err := t.blobs.read(link)
+		target, err := link.read()
 		if err != nil {
 			return nil, err
 		}

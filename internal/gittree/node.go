@@ -17,6 +17,7 @@ type node struct {
 	mode   fs.FileMode
 	size   int64            // of a file that was read
 	id     string           // of a file
+	from   *blobs           // of a file: what reads it
 	below  map[string]*node // of a folder
 	hidden bool             // it is listed under another name
 }
@@ -28,18 +29,13 @@ func (n *node) ModTime() time.Time { return time.Time{} }
 func (n *node) IsDir() bool        { return n.mode.IsDir() }
 func (n *node) Sys() any           { return nil }
 
-func newFolder(name, id string) *node {
-	return &node{name: name, mode: fs.ModeDir, id: id, below: map[string]*node{}}
+func newFolder(name string) *node {
+	return &node{name: name, mode: fs.ModeDir, below: map[string]*node{}}
 }
 
-// newNode makes a file of what git ls-tree says: mode, type, id. A module of git's is nil: its
-// files are in another repository.
-func newNode(name string, facts []string) *node {
-	const parts = 3
-	if len(facts) != parts || facts[1] != "blob" {
-		return nil
-	}
-	n := &node{name: name, id: facts[2]}
+// newNode makes a file of what git ls-tree says: mode, type, id.
+func newNode(name string, facts []string, from *blobs) *node {
+	n := &node{name: name, id: facts[2], from: from}
 	if facts[0] == "120000" {
 		n.mode = fs.ModeSymlink
 	}
@@ -55,7 +51,7 @@ func (n *node) put(name string, file *node) {
 			return
 		}
 		if n.below[first] == nil || !n.below[first].IsDir() {
-			n.below[first] = newFolder(first, "")
+			n.below[first] = newFolder(first)
 		}
 		n, name = n.below[first], rest
 	}
@@ -83,6 +79,21 @@ func (n *node) follow(name string) (found, link *node, rest string) {
 	return n, nil, ""
 }
 
+// read returns the text of a file.
+func (n *node) read() ([]byte, error) { return n.from.read(n.id) }
+
+// stat reads a file for its size.
+func (n *node) stat() (fs.FileInfo, error) {
+	if !n.mode.IsRegular() {
+		return n, nil
+	}
+	text, err := n.read()
+	if err != nil {
+		return nil, &fs.PathError{Op: "stat", Path: n.name, Err: err}
+	}
+	return n.sized(text), nil
+}
+
 // sized is the file with the size of its text.
 func (n *node) sized(text []byte) *node {
 	file := *n
@@ -91,11 +102,11 @@ func (n *node) sized(text []byte) *node {
 }
 
 // entries are the files and folders of a folder, in the order of their names.
-func (n *node) entries(from *blobs) []fs.DirEntry {
+func (n *node) entries() []fs.DirEntry {
 	var all []fs.DirEntry
 	for _, one := range n.below {
 		if !one.hidden {
-			all = append(all, entry{one, from})
+			all = append(all, entry{one})
 		}
 	}
 	slices.SortFunc(all, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
@@ -103,16 +114,12 @@ func (n *node) entries(from *blobs) []fs.DirEntry {
 }
 
 // entry is a file or a folder that a folder lists.
-type entry struct {
-	*node
-
-	from *blobs
-}
+type entry struct{ *node }
 
 func (e entry) Type() fs.FileMode { return e.mode.Type() }
 
 // Info implements fs.DirEntry: it reads the file.
-func (e entry) Info() (fs.FileInfo, error) { return e.from.stat(e.node) }
+func (e entry) Info() (fs.FileInfo, error) { return e.stat() }
 
 // file is a file that is read.
 type file struct {
@@ -125,23 +132,23 @@ func (f *file) Stat() (fs.FileInfo, error) { return f.info, nil }
 
 func (f *file) Close() error { return nil }
 
-// folder is a folder that is read, once.
-type folder struct {
+// openFolder is a folder that is read, once.
+type openFolder struct {
 	*node
 
 	left []fs.DirEntry
 }
 
-func (f *folder) Stat() (fs.FileInfo, error) { return f.node, nil }
+func (f *openFolder) Stat() (fs.FileInfo, error) { return f.node, nil }
 
-func (f *folder) Close() error { return nil }
+func (f *openFolder) Close() error { return nil }
 
-func (f *folder) Read([]byte) (int, error) {
+func (f *openFolder) Read([]byte) (int, error) {
 	return 0, &fs.PathError{Op: "read", Path: f.name, Err: fs.ErrInvalid}
 }
 
 // ReadDir implements fs.ReadDirFile.
-func (f *folder) ReadDir(n int) ([]fs.DirEntry, error) {
+func (f *openFolder) ReadDir(n int) ([]fs.DirEntry, error) {
 	if n <= 0 {
 		n = len(f.left)
 	} else if len(f.left) == 0 {

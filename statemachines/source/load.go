@@ -89,6 +89,8 @@ type loader struct {
 	// them.
 	bytes, rendered int
 	sized           map[string]bool // files that are part of bytes
+	// names are those of the definitions in files that others name.
+	names map[string]map[int]string
 	// terraform are the modules of Terraform that are read; nil until one is.
 	terraform *modules
 }
@@ -101,14 +103,23 @@ type spot struct {
 
 // isTaken tells whether a definition of a folder is read with the template that names it.
 func (l *loader) isTaken(d *Definition) bool {
-	return d.Template == "" && (d.pointer == "" && l.named[d.File] || l.taken[spot{d.File, d.at}])
+	file := l.nameNow(d.File)
+	return d.Template == "" && (d.pointer == "" && l.named[file] || l.taken[spot{file, d.at}])
+}
+
+// nameNow is one name of a file for all that lead to it.
+func (l *loader) nameNow(name string) string {
+	if renaming, ok := l.FS.(interface{ NameNow(name string) string }); ok {
+		return path.Clean(renaming.NameNow(name))
+	}
+	return name
 }
 
 func newLoader(o Options) *loader {
 	if o.FS == nil {
 		o.FS = disk{}
 	}
-	return &loader{Options: o, used: map[string]bool{}, named: map[string]bool{}, taken: map[spot]bool{}, sized: map[string]bool{}}
+	return &loader{Options: o, used: map[string]bool{}, named: map[string]bool{}, taken: map[spot]bool{}, sized: map[string]bool{}, names: map[string]map[int]string{}}
 }
 
 // disk is the file system as the command line names it: with folders above, and

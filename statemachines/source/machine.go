@@ -207,7 +207,7 @@ func (m *machineReader) located(v *value, pointer, name string) {
 			"run jobpoller in a folder that has both", name)
 		return
 	}
-	m.named[located] = true
+	m.named[m.nameNow(located)] = true
 	text, err := m.readRegular(m.file.name, located)
 	if err != nil {
 		m.report(diag.Error, v, pointer, "the file of the definition cannot be read: %v; expected a path relative to the template", err)
@@ -218,6 +218,7 @@ func (m *machineReader) located(v *value, pointer, name string) {
 		return
 	}
 	m.d.File, m.d.Template = located, m.file.name
+	m.d.liveIn("")
 	m.d.readFile(&file{name: located, bytes: text}, m.value)
 }
 

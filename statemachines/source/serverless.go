@@ -103,7 +103,8 @@ func (r *variables) readDefinition(reader *machineReader, definition *value, poi
 	d, f := reader.d, definition.in.file
 	if f != r.file {
 		d.File, d.Template, d.YAML = f.name, r.file.name, isYAML(f.name, f.bytes)
-		r.named[f.name], r.taken[spot{f.name, definition.origin()}] = true, true
+		r.liveAt(d, f, definition.origin())
+		r.named[r.nameNow(f.name)], r.taken[spot{r.nameNow(f.name), definition.origin()}] = true, true
 	}
 	if definition.kind == jsontree.String {
 		d.Form, d.writing = FormText, writingOf(definition)
@@ -132,7 +133,7 @@ func (r *variables) explain(reader *machineReader, at *value, pointer string) {
 	case read.err != nil:
 		reader.report(diag.Error, at, pointer, "the file of the definition cannot be read: %v; expected a path relative to %s", read.err, r.file.name)
 	case read.problems != nil:
-		r.named[read.file.name] = true
+		r.named[r.nameNow(read.file.name)] = true
 		reader.d.File, reader.d.Template, reader.d.Problems = read.file.name, r.file.name, read.problems
 	case read.root != nil:
 		reader.report(diag.Error, at, pointer, "%s has no %q", read.file.name, form[2])

@@ -119,6 +119,7 @@ type Definition struct {
 	origin  *template // nil without one
 	pointer string    // into a document that is no template
 	at      int       // byte of File where it begins, of one in a document
+	home    *Home     // nil: as Home says by File and ID
 	title   string    // the name at AWS of what ID is an address of; empty if it is not known
 	// functions are those of the template; nil until they are asked for.
 	functions map[string]Function

@@ -117,7 +117,7 @@ func (m *modules) Read(name string) ([]byte, error) {
 	}
 	m.texts[name] = &file{name: name, bytes: text}
 	if !isTerraform(name) {
-		m.named[name] = true
+		m.named[m.nameNow(name)] = true
 	}
 	return text, nil
 }

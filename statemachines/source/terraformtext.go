@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,6 +38,7 @@ func (m *modules) definition(machine terraform.Machine) *Definition {
 	if d.File != machine.Block.File {
 		d.Template = machine.Block.File
 	}
+	m.findHome(d, machine)
 	for _, at := range []terraform.Place{machine.Block, machine.At} {
 		d.holders = append(d.holders, holder{file: m.fileOf(at.File), extent: extent{from: at.From}, block: true})
 	}
@@ -44,6 +46,20 @@ func (m *modules) definition(machine terraform.Machine) *Definition {
 		d.Problems = append(d.Problems, m.problem(p, d))
 	}
 	return d
+}
+
+// findHome finds where a definition stands: in a file of its own, or in the module with its block.
+func (m *modules) findHome(d *Definition, machine terraform.Machine) {
+	switch {
+	case isTerraform(d.File) || d.File == Stdin:
+		if path.Dir(d.File) == path.Dir(machine.At.File) {
+			d.home = &Home{d.File, machine.Local + strings.TrimPrefix(d.ID, machine.Address)}
+		}
+	case machine.Object != nil:
+		m.liveAt(d, m.fileOf(d.File), machine.Object.At.From)
+	case len(machine.Text) > 0 && machine.Text[0].At.File == d.File && machine.Text[len(machine.Text)-1].At.File == d.File:
+		d.liveIn("")
+	}
 }
 
 // moduleWriter makes a definition out of a module's values.

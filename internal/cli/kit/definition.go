@@ -49,25 +49,6 @@ func ReadMachine(ctx context.Context, name string, in io.Reader, s Substitutions
 	return ParseMachine(d)
 }
 
-// ReadMachines reads all definitions that the names give, with their settings. What could be
-// read is returned beside an error.
-func ReadMachines(ctx context.Context, names []string, o source.Options, set *Settings) ([]*source.Machine, error) {
-	definitions, err := set.Load(ctx, names, o)
-	var problems []error
-	if err != nil {
-		problems = append(problems, SourceError(err))
-	}
-	var machines []*source.Machine
-	for _, d := range definitions {
-		m, err := ParseMachine(d)
-		if err == nil {
-			machines = append(machines, m)
-		}
-		problems = append(problems, err)
-	}
-	return machines, errors.Join(problems...)
-}
-
 // ParseMachine parses a definition. Its error is one of wrong usage.
 func ParseMachine(d *source.Definition) (*source.Machine, error) {
 	m, err := d.Parse()

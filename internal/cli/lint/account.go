@@ -193,11 +193,11 @@ func (a *account) isGone(arn string) bool {
 
 // lintAccount lints the state machines of the account.
 func lintAccount(c *cobra.Command, o options) (l *linted, unread error) {
-	l = &linted{found: []Finding{}, has: map[string]bool{}, thing: "state machine"}
+	l = &linted{found: []Finding{}, has: map[string]bool{}, homes: readHomes{}, thing: "state machine"}
 	a, err := sweepAccount(c, &o, func(d *source.Definition) error {
 		findings, _, err := checkDefinition(c.Context(), d, o)
 		if l.found = append(l.found, findings...); err == nil {
-			l.read(d.File)
+			l.readDefinition(d, nil)
 		}
 		return err
 	})

@@ -23,9 +23,7 @@ type baselineFile struct {
 }
 
 // entry is what the file says of a finding.
-func (b baselineFile) entry(f Finding) baseline.Finding {
-	return baseline.Finding{File: b.name(f.file), Rule: f.Rule, Pointer: f.pointer(), Message: f.Problem.Message}
-}
+func (b baselineFile) entry(f Finding) baseline.Finding { return f.entry(b.name) }
 
 // name is the name of a file relative to the folder of the baseline, so that it is
 // the same wherever lint runs.
@@ -38,6 +36,9 @@ func (b baselineFile) name(file string) string {
 
 // path is where the file of an entry is.
 func (b baselineFile) path(name string) string {
+	if name == source.Stdin || source.IsARN(name) {
+		return name
+	}
 	if path := filepath.FromSlash(name); !filepath.IsAbs(path) {
 		return filepath.Join(filepath.Dir(b.file), path)
 	}
@@ -74,14 +75,14 @@ func are(n int) string {
 
 // apply takes the known findings away, or makes all of them known. An ERROR is
 // never known: AWS rejects the definition. Checks tells whether lint checks a rule in a file.
-func (b baselineFile) apply(files []string, found []Finding, checks func(file, rule string) bool) ([]Finding, baselineUse, error) {
+func (b baselineFile) apply(read readHomes, found []Finding, checks func(file, rule string) bool) ([]Finding, baselineUse, error) {
 	if b.file == "" {
 		return found, baselineUse{}, nil
 	}
 	known, err := b.read()
 	switch {
 	case b.update && (err == nil || errors.Is(err, fs.ErrNotExist)):
-		return b.write(files, known, found)
+		return b.write(read, known, found)
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, baselineUse{}, kit.Usage("--baseline: there is no file %s; write it: add --update-baseline", b.file)
 	case err != nil:
@@ -90,37 +91,26 @@ func (b baselineFile) apply(files []string, found []Finding, checks func(file, r
 	left := baseline.NewKnown(known)
 	use := baselineUse{file: b.file}
 	found = slices.DeleteFunc(found, func(f Finding) bool {
-		isKnown := f.Problem.Severity != diag.Error && left.Take(b.entry(f))
+		isKnown := f.Problem.Severity != diag.Error && left.Take(f.of.String(), b.entry(f).Key())
 		if isKnown {
 			use.hidden++
 		}
 		return isKnown
 	})
-	read := b.names(files)
-	for key, n := range left {
-		if read[key.File] && checks(b.path(key.File), key.Rule) {
+	for key, n := range left.Left() {
+		if read.has(b.path(key.File), key.Pointer) && checks(b.path(key.File), key.Rule) {
 			use.gone += n
 		}
 	}
 	return found, use, nil
 }
 
-// names are the names of files, to look for one.
-func (b baselineFile) names(files []string) map[string]bool {
-	names := make(map[string]bool, len(files))
-	for _, file := range files {
-		names[b.name(file)] = true
-	}
-	return names
-}
-
 // write makes the findings known, and keeps what is known of files and state machines that
 // are there and were not read.
-func (b baselineFile) write(files []string, before []baseline.Finding, found []Finding) ([]Finding, baselineUse, error) {
-	read := b.names(files)
+func (b baselineFile) write(read readHomes, before []baseline.Finding, found []Finding) ([]Finding, baselineUse, error) {
 	known := slices.DeleteFunc(before, func(k baseline.Finding) bool {
 		switch {
-		case read[k.File]:
+		case read.has(b.path(k.File), k.Pointer):
 			return true
 		case source.IsARN(k.File):
 			return b.isGone != nil && b.isGone(k.File)
@@ -129,11 +119,12 @@ func (b baselineFile) write(files []string, before []baseline.Finding, found []F
 		return errors.Is(err, fs.ErrNotExist)
 	})
 	var errs []Finding
+	var fresh baseline.Known[baseline.Key]
 	for _, f := range found {
 		if f.Problem.Severity == diag.Error {
 			errs = append(errs, f)
-		} else {
-			known = append(known, b.entry(f))
+		} else if e := b.entry(f); fresh.Add(f.of.String(), e.Key()) {
+			known = append(known, e)
 		}
 	}
 	text, err := baseline.Print(known)

@@ -35,7 +35,7 @@ func checkDefinition(ctx context.Context, d *source.Definition, o options) (foun
 	unchecked := err != nil && !slices.ContainsFunc(problems, func(p diag.Problem) bool { return p.Severity == diag.Error })
 	j := o.judgeDefinition(d)
 	report := func(f lint.Finding) {
-		one := Finding{file: cmp.Or(f.File, d.File), machine: d.ID, weight: d.Weight, unchecked: unchecked, Rule: f.Rule}
+		one := Finding{file: cmp.Or(f.File, d.File), machine: d.ID, of: seatOf(d), unread: err != nil, weight: d.Weight, unchecked: unchecked, Rule: f.Rule}
 		if _, fixed := kit.FixedRules()[f.Rule]; !fixed {
 			if !j.checks(f.Rule) && !unchecked {
 				return

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
+	"slices"
 	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
 	"github.com/jobpoller/jobpoller/internal/gittree"
+	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/statemachines/lint/baseline"
 	"github.com/jobpoller/jobpoller/statemachines/source"
 )
@@ -59,10 +61,27 @@ func (d *baseDiff) close(ctx context.Context) error {
 	return nil
 }
 
+// warnOfModules says why files in submodules are not compared.
+func (d *baseDiff) warnOfModules(c *cobra.Command, files []string) {
+	met := map[string]bool{}
+	for _, file := range files {
+		if module := d.tree.Module(file); module != "" && !met[module] {
+			met[module] = true
+			terminal.Fprintf(c.ErrOrStderr(), "warning: --diff %s: the submodule %s is not compared: %v\n", d.tree.Base, module, d.tree.Unread[module])
+		}
+	}
+}
+
+// comparable returns the findings that are in no submodule that the commit has otherwise.
+func (d *baseDiff) comparable(found []Finding) []Finding {
+	return slices.DeleteFunc(slices.Clone(found), func(f Finding) bool { return d.tree.Module(f.file) != "" })
+}
+
 // diffUse is how findings differ from those of the commit, for the summary.
 type diffUse struct {
-	base       string
-	stay, gone int
+	base               string
+	stay, gone, unread int // unread: of definitions that cannot be read now
+	apart              int // findings in submodules that the commit has otherwise
 }
 
 func (u diffUse) String() string {
@@ -74,6 +93,12 @@ func (u diffUse) String() string {
 	if u.gone > 0 {
 		text += fmt.Sprintf(", %s gone", are(u.gone))
 	}
+	if u.unread > 0 {
+		text += fmt.Sprintf(", %s not compared", are(u.unread))
+	}
+	if u.apart > 0 {
+		text += fmt.Sprintf("; %s in submodules not compared", kit.Plural(u.apart, "finding"))
+	}
 	return text
 }
 
@@ -82,6 +107,7 @@ func (u diffUse) String() string {
 type baseFindings struct {
 	found  []Finding
 	tables *loopTables
+	diff   *baseDiff
 }
 
 // lintBase lints the files of the commit.
@@ -94,10 +120,11 @@ func (o *options) lintBase(c *cobra.Command, names []string) (*baseFindings, err
 	read, _ := lintFiles(c, names, before) // nothing was found in what could not be read
 	found, _ := splitIgnored(read.found)
 	for i := range found {
-		found[i].file = d.tree.NameNow(found[i].file)
+		f := &found[i]
+		f.file, f.of = d.tree.NameNow(f.file), f.of.renamed(d.tree.NameNow)
 	}
-	before.tables.rename(d.tree.NameNow)
-	return &baseFindings{found, before.tables}, d.close(c.Context())
+	before.tables.rename(d.tree)
+	return &baseFindings{found, before.tables, d}, d.close(c.Context())
 }
 
 // place is what makes findings of the two the same: the key of a baseline, and the words but for numbers. A status more in a
@@ -109,30 +136,50 @@ type place struct {
 }
 
 func placeOf(f Finding) place {
-	key := baseline.Finding{File: kit.RelativeName(".", f.file), Rule: f.Rule, Pointer: f.pointer()}.Key()
-	return place{key, amounts().ReplaceAllString(f.Problem.Message, "#")}
+	return place{f.entry(homeFile).Key(), amounts().ReplaceAllString(f.Problem.Message, "#")}
+}
+
+// readerPlace is the place of a finding in its state machine, whose definition may have another file now.
+func readerPlace(f Finding) place {
+	p := placeOf(f)
+	p.File, p.Pointer = f.of.String(), baseline.Finding{Pointer: f.Problem.Pointer}.Key().Pointer
+	return p
 }
 
 // amounts are the numbers, lengths and costs in a message: those of a loop change where another part of it does.
 var amounts = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:\d+(?:[.,]\d+)*[a-z]{0,2})+`) })
 
-// newSince returns the findings that are not among those of before.
-func newSince(base string, found, before []Finding) ([]Finding, diffUse) {
-	known := map[place]int{}
-	for _, f := range before {
-		known[placeOf(f)]++
-	}
-	use, fresh := diffUse{base: base}, []Finding{}
-	for _, f := range found {
-		if p := placeOf(f); known[p] > 0 {
-			known[p]--
-			use.stay++
+// newSince returns the findings that are not among those of before. IsUnread tells whether lint
+// could not read what another finding is in.
+func newSince(base string, found, before []Finding, isUnread func(Finding) bool) ([]Finding, diffUse) {
+	gone := notAmong(before, found)
+	use := diffUse{base: base, stay: len(before) - len(gone)}
+	for _, f := range gone {
+		if isUnread(f) {
+			use.unread++
 		} else {
-			fresh = append(fresh, f)
+			use.gone++
 		}
 	}
-	use.gone = len(before) - use.stay
-	return fresh, use
+	return notAmong(found, before), use
+}
+
+// notAmong returns the findings that others do not have: in the same place, or in the same state machine.
+func notAmong(found, others []Finding) []Finding {
+	var places, readers baseline.Known[place]
+	for _, f := range others {
+		places.Add(f.of.String(), placeOf(f))
+		readers.Add("", readerPlace(f))
+	}
+	left := []Finding{}
+	for _, f := range found {
+		if places.Take(f.of.String(), placeOf(f)) {
+			readers.Take("", readerPlace(f))
+		} else {
+			left = append(left, f)
+		}
+	}
+	return slices.DeleteFunc(left, func(f Finding) bool { return f.of != seat{} && readers.Take("", readerPlace(f)) })
 }
 
 // from says where definitions are read.

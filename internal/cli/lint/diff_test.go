@@ -22,16 +22,17 @@ func TestDiffNeedsGit(t *testing.T) {
 // as there are more.
 func TestNewFindings(t *testing.T) {
 	t.Parallel()
+	never := func(Finding) bool { return false }
 	find := func(pointer, message string) Finding {
 		return Finding{file: "a.json", Rule: "enum-value", Problem: diag.Problem{Pointer: pointer, Message: message}}
 	}
 	before := []Finding{find("/States/A/Choices/0", "x"), find("/States/A/Choices/1", "y"), find("/States/B", "z")}
 	now := []Finding{find("/States/A/Choices/0", "new"), find("/States/A/Choices/1", "x"), find("/States/A/Choices/2", "y"), find("/States/1", "x")}
-	fresh, use := newSince("main", now, before)
+	fresh, use := newSince("main", now, before, never)
 	require.Equal(t, []Finding{now[0], now[3]}, fresh)
 	require.Equal(t, "; 2 findings of main stay, 1 is gone", use.String())
 
-	fresh, use = newSince("main", before[:1], before)
+	fresh, use = newSince("main", before[:1], before, never)
 	require.Empty(t, fresh)
 	require.Equal(t, "; 1 finding of main stays, 2 are gone", use.String())
 
@@ -39,9 +40,9 @@ func TestNewFindings(t *testing.T) {
 	full := find("/States/B", "polled until the history is full, after 3h51m and 8,331 transitions; with CANCELLED")
 	fuller := find("/States/B", "polled until the history is full, after 23h9m and 12 transitions; with CANCELLED")
 	more := find("/States/B", "polled until the history is full, after 23h9m and 12 transitions; with FAILED and CANCELLED")
-	fresh, _ = newSince("main", []Finding{fuller, more}, []Finding{full, full})
+	fresh, _ = newSince("main", []Finding{fuller, more}, []Finding{full, full}, never)
 	require.Equal(t, []Finding{more}, fresh)
-	_, use = newSince("main", before[:1], before)
+	_, use = newSince("main", before[:1], before, never)
 	require.Equal(t, "; 1 finding of main stays, 2 are gone", use.String())
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/lint/baseline"
 	"github.com/jobpoller/jobpoller/statemachines/lint/ignore"
 	"github.com/jobpoller/jobpoller/statemachines/lint/sarif"
 	"github.com/jobpoller/jobpoller/statemachines/source"
@@ -22,12 +23,13 @@ import (
 type Finding struct {
 	file    string // or the ARN of what AWS has
 	machine string // of a template: its logical ID
+	of      seat   // the state machine that has it; empty of a waiter
 	weight  int    // of a version: its share of the alias, in percent
 	Rule    string
 	Problem diag.Problem
-	// unchecked tells that nothing of the definition was checked.
-	unchecked bool
-	body      any // the finding with all its members
+	// unread tells that the definition cannot be parsed, and unchecked that nothing of the definition was checked.
+	unread, unchecked bool
+	body              any // the finding with all its members
 	// ignored is the comment for which it does not count; nil for none.
 	ignored *ignore.Ignore
 }
@@ -95,15 +97,27 @@ func (f Finding) pointer() string {
 	return f.machine + f.Problem.Pointer
 }
 
+// entry is the finding as a baseline has it. It is the same however lint got to the definition.
+// NameOf names files.
+func (f Finding) entry(nameOf func(file string) string) baseline.Finding {
+	file, pointer := f.file, f.pointer()
+	if home := f.of.home; home.File != "" && pointer == f.machine+f.Problem.Pointer {
+		file, pointer = home.File, home.ID+f.Problem.Pointer
+	}
+	return baseline.Finding{File: nameOf(file), Rule: f.Rule, Pointer: pointer, Message: f.Problem.Message}
+}
+
 // nameInRepository is the name of the finding's file for a program that shows it beside
 // the repository: GitHub takes names relative to its root, wherever a step runs.
-func (f Finding) nameInRepository() string {
-	if !f.isFile() {
-		return f.file
+func (f Finding) nameInRepository() string { return nameInRepository(f.file) }
+
+func nameInRepository(file string) string {
+	if file == source.Stdin || source.IsARN(file) {
+		return file
 	}
-	name := filepath.ToSlash(filepath.Clean(f.file))
+	name := filepath.ToSlash(filepath.Clean(file))
 	if root := os.Getenv("GITHUB_WORKSPACE"); root != "" {
-		if relative := kit.RelativeName(root, f.file); filepath.IsLocal(filepath.FromSlash(relative)) {
+		if relative := kit.RelativeName(root, file); filepath.IsLocal(filepath.FromSlash(relative)) {
 			return relative
 		}
 	}
@@ -145,6 +159,9 @@ func newSARIF(found []Finding) *sarif.Log {
 	all := make([]sarif.Finding, len(found))
 	for i, f := range found {
 		all[i] = sarif.Finding{File: f.nameInRepository(), Rule: f.Rule, Pointer: f.pointer(), Problem: f.Problem, Message: f.Message()}
+		if key := f.entry(nameInRepository).Key(); f.isFile() {
+			all[i].Key = &key
+		}
 		if f.ignored != nil {
 			all[i].Suppressed = &sarif.Suppression{Reason: f.ignored.Reason}
 		}

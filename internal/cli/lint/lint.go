@@ -196,7 +196,9 @@ func runLint(c *cobra.Command, names []string, o options) error {
 		return unread // a baseline of some files would lose the findings of the others
 	}
 	kit.WarnUnusedStatuses(c, o.unused)
-	r, err := o.newReport(c, names, read, unread == nil)
+	read.incomplete = unread != nil
+	o.tables.unreadAll(unread)
+	r, err := o.newReport(c, names, read)
 	if err != nil {
 		return err
 	}
@@ -220,11 +222,14 @@ func runLint(c *cobra.Command, names []string, o options) error {
 
 // linted is what lint read, and found there.
 type linted struct {
-	found  []Finding
-	files  []string
-	has    map[string]bool // files
-	thing  string          // what files are called
-	passed int             // files of folders and globs that have no definition
+	found []Finding
+	files []string
+	has   map[string]bool // files
+	homes readHomes
+	thing string // what files are called
+	// incomplete tells that a file could not be read.
+	incomplete bool
+	passed     int // files of folders and globs that have no definition
 	// Of an account: what was passed over, and which ARN is no state machine's any more.
 	passedText string
 	isGone     func(arn string) bool
@@ -235,6 +240,20 @@ func (l *linted) read(name string) {
 		l.has[name] = true
 		l.files = append(l.files, name)
 	}
+}
+
+func (l *linted) readDefinition(d *source.Definition, names []string) {
+	l.read(d.File)
+	l.homes.add(d, names)
+}
+
+// isUnread tells whether lint could not read what a finding of the commit is in.
+func (l *linted) isUnread(f Finding) bool {
+	if slices.ContainsFunc(l.found, func(now Finding) bool { return now.unread && now.of.mayHold(f.of) }) {
+		return true
+	}
+	place := f.entry(homeFile)
+	return l.incomplete && !l.homes.has(place.File, place.Pointer) && isThere(place.File)
 }
 
 // tellPassed says how many files are something else.
@@ -259,7 +278,7 @@ func (o *options) lintAll(c *cobra.Command, names []string) (*linted, error) {
 
 // lintFiles reads the files that the names match.
 func lintFiles(c *cobra.Command, names []string, o options) (l *linted, unread error) {
-	l = &linted{found: []Finding{}, has: map[string]bool{}, thing: "file"}
+	l = &linted{found: []Finding{}, has: map[string]bool{}, homes: readHomes{}, thing: "file"}
 	if !slices.ContainsFunc(names, func(name string) bool { return !source.IsARN(name) }) {
 		l.thing = "state machine"
 	}
@@ -275,11 +294,15 @@ func lintFiles(c *cobra.Command, names []string, o options) (l *linted, unread e
 		findings, err := lintWaiters(name, text, o)
 		if l.found = append(l.found, findings...); err == nil {
 			l.read(name)
+			l.homes.put(name, "", false)
 		}
 		problems = append(problems, err)
 		return true
 	}
-	from.Passed = func(string) { l.passed++ }
+	from.Passed = func(name string) {
+		l.passed++
+		o.tables.pass(name)
+	}
 	definitions, err := o.settings.Load(c.Context(), names, from)
 	if err != nil {
 		problems = append(problems, kit.SourceError(err))
@@ -293,7 +316,7 @@ func lintFiles(c *cobra.Command, names []string, o options) (l *linted, unread e
 		seen[key] = true
 		findings, hint, err := checkDefinition(c.Context(), d, o)
 		if l.found = append(l.found, findings...); err == nil {
-			l.read(d.File)
+			l.readDefinition(d, names)
 		}
 		problems = append(problems, err)
 		if hint != "" && o.files == nil {

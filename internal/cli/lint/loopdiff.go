@@ -1,9 +1,7 @@
 package lint
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"regexp"
 	"strings"
 	"sync"
@@ -18,44 +16,67 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
-// loopChange is a loop that another commit has otherwise, or only one of the two has. Its JSON
-// members are a contract: see docs/reference/json.md.
+// loopChange is a loop that another commit has otherwise, or only one of the two has; or a state
+// machine that could not be read. Its JSON members are a contract: see docs/reference/json.md.
 type loopChange struct {
 	File    string    `json:"file"`
 	Machine string    `json:"stateMachine,omitempty"`
 	Before  *pollLoop `json:"before,omitempty"`
 	After   *pollLoop `json:"after,omitempty"`
+	Unread  side      `json:"unread,omitempty"`
 
 	name  string
 	lines []string // of both tables
 }
 
-// rename gives the files other names. A nil loopTables has none.
-func (t *loopTables) rename(nameOf func(file string) string) {
-	if t == nil {
-		return
+// side is where a definition could not be read.
+type side string
+
+const (
+	unreadNow    side = "after"
+	unreadBefore side = "before"
+	unreadApart  side = "submodule" // before
+)
+
+// pairs are the state machines of before and after that are the same.
+type pairs struct {
+	before, after []*machineLoops
+	was           map[*machineLoops]*machineLoops
+	taken         map[*machineLoops]bool // of before
+	files         map[source.Home]bool   // of after: definitions that no other file names
+}
+
+// pairMachines finds what each state machine was: the one of its name in its template, else one
+// with its definition. A definition that no other file named is that of all that name it now, and
+// one that no file names any more is that of all that named it.
+func pairMachines(before, after *loopTables) *pairs {
+	p := &pairs{before.unique(), after.unique(), map[*machineLoops]*machineLoops{}, map[*machineLoops]bool{}, map[source.Home]bool{}}
+	byKey := map[machineKey]*machineLoops{}
+	byHome := map[source.Home][]*machineLoops{}
+	for _, m := range p.before {
+		byKey[keyOf(m.definition)] = m
+		byHome[homeOf(m.definition)] = append(byHome[homeOf(m.definition)], m)
 	}
-	for i, m := range t.machines {
-		now := *m.definition
-		if now.File = nameOf(now.File); now.Template != "" {
-			now.Template = nameOf(now.Template)
+	for _, m := range p.after {
+		if old := byKey[keyOf(m.definition)]; old != nil {
+			p.was[m], p.taken[old] = old, true
 		}
-		t.machines[i].definition = &now
+		if m.definition.Template == "" {
+			p.files[homeOf(m.definition)] = true
+		}
 	}
+	for _, m := range p.after {
+		for _, old := range byHome[homeOf(m.definition)] {
+			if p.was[m] == nil && (!p.taken[old] || old.definition.Template == "" || m.definition.Template == "") {
+				p.was[m], p.taken[old] = old, true
+			}
+		}
+	}
+	return p
 }
 
-// machineKey is what makes a state machine the same before and after: its place in the template,
-// if one names its file.
-func machineKey(d *source.Definition) string {
-	return kit.RelativeName(".", cmp.Or(d.Template, d.File)) + "#" + d.ID
-}
-
-// skip notes that nobody knows the loops of a machine: its definition cannot be parsed.
-func (t *loopTables) skip(d *source.Definition) {
-	if t != nil {
-		t.unread[machineKey(d)] = true
-	}
-}
+// isGone tells whether a state machine of before is not there any more.
+func (p *pairs) isGone(m *machineLoops) bool { return !p.taken[m] && !p.files[homeOf(m.definition)] }
 
 // compareLoops returns the loops that differ: those of after in their order, then those that are
 // gone. Of nil loopTables none do.
@@ -63,23 +84,23 @@ func compareLoops(before, after *loopTables) []loopChange {
 	if before == nil || after == nil {
 		return nil
 	}
-	was := map[string][]*lint.Loop{}
-	for i := range before.machines {
-		m := &before.machines[i]
-		if key := machineKey(m.definition); was[key] == nil {
-			was[key] = pointers(m.loops)
-		}
-	}
 	changes := []loopChange{}
-	seen := maps.Clone(after.unread) // and a machine that several names give counts once
-	for i := range after.machines {
-		m := &after.machines[i]
-		key := machineKey(m.definition)
-		if seen[key] {
-			continue
+	p := pairMachines(before, after)
+	for _, m := range p.after {
+		was := p.was[m]
+		if was == nil {
+			was = &machineLoops{}
+			switch {
+			case len(m.loops) == 0:
+				continue
+			case before.isApart(m.definition):
+				changes = append(changes, m.unread(unreadApart))
+				continue
+			case before.isUnread(m.definition):
+				changes = append(changes, m.unread(unreadBefore))
+			}
 		}
-		seen[key] = true
-		old, gone := pairLoops(was[key], m.loops)
+		old, gone := pairLoops(pointers(was.loops), m.loops)
 		for j := range m.loops {
 			changes = addChange(changes, m, old[j], &m.loops[j])
 		}
@@ -87,16 +108,22 @@ func compareLoops(before, after *loopTables) []loopChange {
 			changes = addChange(changes, m, l, nil)
 		}
 	}
-	for i := range before.machines {
-		m := &before.machines[i]
-		if key := machineKey(m.definition); !seen[key] {
-			seen[key] = true
+	for _, m := range p.before {
+		switch {
+		case !p.isGone(m) || len(m.loops) == 0:
+		case after.isUnread(m.definition):
+			changes = append(changes, m.unread(unreadNow))
+		default:
 			for j := range m.loops {
 				changes = addChange(changes, m, &m.loops[j], nil)
 			}
 		}
 	}
 	return changes
+}
+
+func (m *machineLoops) unread(at side) loopChange {
+	return loopChange{File: m.definition.File, Machine: m.definition.ID, Unread: at, name: m.name}
 }
 
 func pointers(loops []lint.Loop) []*lint.Loop {
@@ -222,14 +249,22 @@ func compareLines(before, after []string) []string {
 	return lines
 }
 
-// describeChanges writes the loops that differ, each under the name of its state machine.
-func describeChanges(changes []loopChange) string {
+// describeChanges writes the loops that differ from those of base, each under the name of its state machine.
+func describeChanges(changes []loopChange, base string) string {
 	var b strings.Builder
 	for i, change := range changes {
 		if i > 0 {
 			b.WriteString("\n")
 		}
 		terminal.Fprintf(&b, "%s\n", change.name)
+		switch change.Unread {
+		case unreadNow:
+			b.WriteString("! not compared: lint cannot read the definition\n")
+		case unreadBefore:
+			terminal.Fprintf(&b, "! lint cannot read the definition of %s: all loops count as new\n", base)
+		case unreadApart:
+			terminal.Fprintf(&b, "! not compared: git does not have the submodule as %s has it\n", base)
+		}
 		for _, line := range change.lines {
 			b.WriteString(strings.TrimRight(line, " ") + "\n")
 		}
@@ -237,14 +272,14 @@ func describeChanges(changes []loopChange) string {
 	return b.String()
 }
 
-// writeChanges writes the loops that differ as JSON, or as tables.
-func writeChanges(c *cobra.Command, output string, changes []loopChange) error {
+// writeChanges writes the loops that differ from those of base as JSON, or as tables.
+func writeChanges(c *cobra.Command, output, base string, changes []loopChange) error {
 	if output == "json" {
 		if err := kit.WriteJSON(c.OutOrStdout(), changes); err != nil {
 			return kit.WithCode(kit.ExitFailed, err)
 		}
 		return nil
 	}
-	terminal.Fprintf(c.OutOrStdout(), "%s", kit.PaintVerdicts(terminal.ColoursOf(c.OutOrStdout()), describeChanges(changes)))
+	terminal.Fprintf(c.OutOrStdout(), "%s", kit.PaintVerdicts(terminal.ColoursOf(c.OutOrStdout()), describeChanges(changes, base)))
 	return nil
 }

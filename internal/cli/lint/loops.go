@@ -243,20 +243,22 @@ func printLoops(c *cobra.Command, names []string, o options) error {
 		}
 		return unread
 	}
-	if unread != nil {
-		return unread // or loops would be gone that are there
-	}
 	d, err := o.openDiff(c, names)
 	if err != nil {
 		return err
 	}
 	before := o.atBase(d.tree)
 	was, _ := readLoops(c, names, &before) // what could not be read was not there
-	was.rename(d.tree.NameNow)
+	was.unreadAll(nil)                     // a file that the commit does not have is new
+	was.rename(d.tree)
 	if err := d.close(c.Context()); err != nil {
 		return err
 	}
-	return writeChanges(c, o.output, compareLoops(was, all))
+	d.warnOfModules(c, all.files())
+	if err := writeChanges(c, o.output, o.diff, compareLoops(was, all)); err != nil {
+		return err
+	}
+	return unread
 }
 
 // readLoops reads the poll loops of the files.
@@ -266,8 +268,20 @@ func readLoops(c *cobra.Command, names []string, o *options) (all *loopTables, u
 	if err != nil {
 		return all, err
 	}
-	machines, unread := kit.ReadMachines(c.Context(), names, from, o.settings)
-	for _, m := range machines {
+	from.Passed = all.pass
+	definitions, err := o.settings.Load(c.Context(), names, from)
+	all.unreadAll(err)
+	var problems []error
+	if err != nil {
+		problems = append(problems, kit.SourceError(err))
+	}
+	for _, d := range definitions {
+		m, err := kit.ParseMachine(d)
+		if err != nil {
+			problems = append(problems, err)
+			all.skip(d)
+			continue
+		}
 		types, err := typecheck.New(m.StateMachine, typecheck.Options{Models: models.Load})
 		if err != nil {
 			return all, kit.WithCode(kit.ExitFailed, err)
@@ -279,7 +293,7 @@ func readLoops(c *cobra.Command, names []string, o *options) (all *loopTables, u
 		all.addLoops(m.Definition, loops)
 		o.noteSaid(loops)
 	}
-	return all, unread
+	return all, errors.Join(problems...)
 }
 
 // printRankedLoops prints the poll loops of the account in the order of their ranking.
@@ -338,11 +352,14 @@ func headingOf(d *source.Definition) string {
 // loopTables are the tables of loops to print, by the state machines that have
 // them.
 type loopTables struct {
-	machines []machineLoops
-	unread   map[string]bool // the keys of others
+	machines   []machineLoops
+	skipped    []*source.Definition     // which cannot be parsed
+	passed     map[string]bool          // files without a definition
+	incomplete bool                     // other files could not be read
+	module     func(file string) string // the submodule of a file that the commit has otherwise; nil: there is no commit
 }
 
-func newLoopTables() *loopTables { return &loopTables{unread: map[string]bool{}} }
+func newLoopTables() *loopTables { return &loopTables{passed: map[string]bool{}} }
 
 // machineLoops are the loops of a state machine.
 type machineLoops struct {

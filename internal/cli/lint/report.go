@@ -15,14 +15,14 @@ type report struct {
 }
 
 // newReport takes out of the findings what comments ignore, what the baseline knows, what the
-// commit of --diff has, and what is not severe enough. Complete tells that all files were read.
-func (o *options) newReport(c *cobra.Command, names []string, read *linted, complete bool) (*report, error) {
+// commit of --diff has, and what is not severe enough.
+func (o *options) newReport(c *cobra.Command, names []string, read *linted) (*report, error) {
 	r := &report{tables: o.tables.String() + o.ranking.String()}
 	r.found, r.ignored = splitIgnored(read.found)
 	least := severities[o.severity]
 	accepted := baselineFile{o.baseline, o.update, read.isGone}
 	var err error
-	if r.found, r.known, err = accepted.apply(read.files, r.found, o.checks); err != nil {
+	if r.found, r.known, err = accepted.apply(read.homes, r.found, o.checks); err != nil {
 		return nil, err
 	}
 	if o.diff != "" {
@@ -30,14 +30,16 @@ func (o *options) newReport(c *cobra.Command, names []string, read *linted, comp
 		if err != nil {
 			return nil, err
 		}
-		was, _, err := accepted.apply(read.files, before.found, o.checks)
+		was, _, err := accepted.apply(read.homes, before.found, o.checks)
 		if err != nil {
 			return nil, err
 		}
-		r.found, r.since = newSince(o.diff, atLeast(r.found, least), atLeast(was, least))
-		if r.tables = ""; complete { // or loops would be gone that are there
-			r.tables = describeChanges(compareLoops(before.tables, o.tables))
-		}
+		found := atLeast(r.found, least)
+		compared := before.diff.comparable(found)
+		r.found, r.since = newSince(o.diff, compared, atLeast(was, least), read.isUnread)
+		r.since.apart = len(found) - len(compared)
+		before.diff.warnOfModules(c, read.files)
+		r.tables = describeChanges(compareLoops(before.tables, o.tables), o.diff)
 	}
 	r.found, r.ignored = atLeast(r.found, least), atLeast(r.ignored, least)
 	return r, nil

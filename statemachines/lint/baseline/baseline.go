@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -69,23 +70,57 @@ func Print(all []Finding) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// Known is how often each finding is known.
-type Known map[Key]int
+// Known is how often each finding is known, by a key. Each state machine that has the same
+// definition has the same findings, which are known once for all.
+type Known[K comparable] struct {
+	times        map[K]int
+	added, taken map[seat[K]]int
+}
+
+// seat is a finding of a state machine.
+type seat[K comparable] struct {
+	machine string
+	key     K
+}
 
 // NewKnown counts the findings of a baseline.
-func NewKnown(all []Finding) Known {
-	k := Known{}
+func NewKnown(all []Finding) *Known[Key] {
+	k := &Known[Key]{}
 	for _, f := range all {
-		k[f.Key()]++
+		k.Add("", f.Key())
 	}
 	return k
 }
 
-// Take tells whether a finding is known, and does not know it another time.
-func (k Known) Take(f Finding) bool {
-	if key := f.Key(); k[key] > 0 {
-		k[key]--
+// Add makes a finding of a state machine known. It tells whether it was not: no other machine
+// has it so often.
+func (k *Known[K]) Add(machine string, key K) bool {
+	if k.times == nil {
+		k.times, k.added, k.taken = map[K]int{}, map[seat[K]]int{}, map[seat[K]]int{}
+	}
+	at := seat[K]{machine, key}
+	if k.added[at]++; k.added[at] > k.times[key] {
+		k.times[key]++
 		return true
 	}
 	return false
+}
+
+// Take tells whether a finding of a state machine is known, and does not know it another time.
+func (k *Known[K]) Take(machine string, key K) bool {
+	at := seat[K]{machine, key}
+	if k.taken[at] < k.times[key] {
+		k.taken[at]++
+		return true
+	}
+	return false
+}
+
+// Left are the findings that no state machine has taken, each as often as it is left.
+func (k *Known[K]) Left() map[K]int {
+	left := maps.Clone(k.times)
+	for at, n := range k.taken {
+		left[at.key] = min(left[at.key], k.times[at.key]-n)
+	}
+	return left
 }

@@ -23,16 +23,31 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// Each known finding hides one.
+// Each known finding hides one of each state machine.
 func TestTake(t *testing.T) {
 	t.Parallel()
 	f := func(pointer string) baseline.Finding { return baseline.Finding{File: "f", Rule: "r", Pointer: pointer} }
+	choices := f("/States/A/Choices/9").Key()
 	known := baseline.NewKnown([]baseline.Finding{f("/States/A/Choices/0"), f("/States/A/Choices/1"), f("/States/B")})
-	require.True(t, known.Take(f("/States/A/Choices/9")))
-	require.True(t, known.Take(f("/States/A/Choices/9")))
-	require.False(t, known.Take(f("/States/A/Choices/9")))
-	require.False(t, known.Take(f("/States/C")))
-	require.Equal(t, baseline.Known{f("/States/A/Choices/0").Key(): 0, f("/States/B").Key(): 1}, known)
+	require.True(t, known.Take("m", choices))
+	require.Equal(t, map[baseline.Key]int{choices: 1, f("/States/B").Key(): 1}, known.Left())
+	require.True(t, known.Take("m", choices))
+	require.False(t, known.Take("m", choices))
+	require.True(t, known.Take("n", choices))
+	require.False(t, known.Take("m", f("/States/C").Key()))
+	require.Equal(t, map[baseline.Key]int{choices: 0, f("/States/B").Key(): 1}, known.Left())
+}
+
+// A finding that several state machines have is known once.
+func TestAdd(t *testing.T) {
+	t.Parallel()
+	var known baseline.Known[string]
+	require.False(t, known.Take("m", "a"))
+	require.True(t, known.Add("m", "a"))
+	require.False(t, known.Add("n", "a"))
+	require.True(t, known.Add("n", "a"))
+	require.True(t, known.Add("n", "b"))
+	require.Equal(t, map[string]int{"a": 2, "b": 1}, known.Left())
 }
 
 // What is printed is read again, in the order of the files. Something else is refused with

@@ -13,8 +13,8 @@ func ExampleKnown_Take() {
 		panic(err)
 	}
 	known := baseline.NewKnown(all)
-	fmt.Println(known.Take(baseline.Finding{File: "flow.asl.json", Rule: "enum-value", Pointer: "/States/Done?/Choices/2"}))
-	fmt.Println(known.Take(baseline.Finding{File: "flow.asl.json", Rule: "hot-loop", Pointer: "/States/Get"}))
+	fmt.Println(known.Take("flow", baseline.Finding{File: "flow.asl.json", Rule: "enum-value", Pointer: "/States/Done?/Choices/2"}.Key()))
+	fmt.Println(known.Take("flow", baseline.Finding{File: "flow.asl.json", Rule: "hot-loop", Pointer: "/States/Get"}.Key()))
 	// Output:
 	// true
 	// false

@@ -86,6 +86,8 @@ type Finding struct {
 	File, About string
 	Rule        string
 	Pointer     string
+	// Key is what makes it the same finding in another log; nil: File, Rule and Pointer.
+	Key *baseline.Key
 	// Problem has the place and the severity, and Message what to say of it.
 	Problem diag.Problem
 	Message string
@@ -122,6 +124,9 @@ func New(version string, rules []lint.Rule, found []Finding) *Log {
 			at.LogicalLocations = []logical{{f.Pointer}}
 		}
 		key := baseline.Finding{File: at.PhysicalLocation.ArtifactLocation.URI, Rule: f.Rule, Pointer: f.Pointer}.Key()
+		if f.Key != nil {
+			key = *f.Key
+		}
 		seen[key]++
 		sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d", key.File, key.Rule, key.Pointer, seen[key]))
 		one := result{

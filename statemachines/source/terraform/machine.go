@@ -114,7 +114,7 @@ func (m *module) evaluator(b *budget, chosen map[Place]bool) *evaluator {
 // conditions may go, each condition by itself.
 func (f *finder) read(m *module, b *block, x hclsyntax.Expression, i instance, address string, at Place) {
 	if x == nil {
-		f.found = append(f.found, Machine{Address: address, Block: at, At: b.at, Missing: definitionAttributes[b.labels[0]]})
+		f.found = append(f.found, Machine{Address: address, Local: m.localName(address), Block: at, At: b.at, Missing: definitionAttributes[b.labels[0]]})
 		return
 	}
 	open := []map[Place]bool{{}}
@@ -122,7 +122,7 @@ func (f *finder) read(m *module, b *block, x hclsyntax.Expression, i instance, a
 	for n := 0; n < len(open) && n < maxVariants; n++ {
 		e := m.evaluator(f.budget.machine(), open[n])
 		v := e.eval(x, i.scope)
-		made := Machine{Address: address, Block: at, At: m.units.place(x.Range()), Type: typeOf(e, b, i.scope)}
+		made := Machine{Address: address, Local: m.localName(address), Block: at, At: m.units.place(x.Range()), Type: typeOf(e, b, i.scope)}
 		made.take(v)
 		if made.Missing == "" && e.budget.spent() {
 			made.Text, made.Object, made.Missing = nil, nil, m.units.source(x.Range())

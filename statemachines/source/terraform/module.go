@@ -77,6 +77,9 @@ func (m *module) prefix() string {
 	return m.address + "."
 }
 
+// localName is an address in the module without what leads to the module.
+func (m *module) localName(address string) string { return strings.TrimPrefix(address, m.prefix()) }
+
 // relative is the module's folder as path.module has it.
 func (m *module) relative() string {
 	if relative, err := filepath.Rel(filepath.FromSlash(m.root), filepath.FromSlash(m.folder)); err == nil {

@@ -52,6 +52,8 @@ type DataMember struct{ Name, Value *Data }
 type Machine struct {
 	// Address is what Terraform calls it: module.nightly.aws_sfn_state_machine.this["a"].
 	Address string
+	// Local is the address in the module that has the block.
+	Local string
 	// Condition is what an unknown condition of the module must be for the definition to
 	// be this one, such as "var.fast"; empty without one.
 	Condition string
