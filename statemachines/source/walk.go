@@ -81,11 +81,10 @@ func (l *loader) walk(ctx context.Context, root string) ([]*Definition, error) {
 		found, err := l.terraformModules().walkModules(modules)
 		all, unread = append(all, found...), append(unread, err)
 	}
-	all = slices.DeleteFunc(all, l.isTaken)
 	if len(all) == 0 && errors.Join(unread...) == nil {
 		return nil, errors.Join(append([]error{errorf("%s has no state machine definition and no template with one", root)}, syntaxErrors(passed)...)...)
 	}
-	return all, errors.Join(unread...)
+	return slices.DeleteFunc(all, l.isTaken), errors.Join(unread...)
 }
 
 // syntaxErrors are those of files that may be broken definitions.

@@ -89,15 +89,12 @@ func (b baselineFile) apply(read readHomes, found []Finding, checks func(file, r
 		return nil, baselineUse{}, kit.Usage("--baseline %s: %w", b.file, err)
 	}
 	left := baseline.NewKnown(known)
-	use := baselineUse{file: b.file}
+	use := baselineUse{file: b.file, hidden: len(known)}
 	found = slices.DeleteFunc(found, func(f Finding) bool {
-		isKnown := f.Problem.Severity != diag.Error && left.Take(f.of.String(), b.entry(f).Key())
-		if isKnown {
-			use.hidden++
-		}
-		return isKnown
+		return f.Problem.Severity != diag.Error && left.Take(f.of.String(), b.entry(f).Key())
 	})
 	for key, n := range left.Left() {
+		use.hidden -= n
 		if read.has(b.path(key.File), key.Pointer) && checks(b.path(key.File), key.Rule) {
 			use.gone += n
 		}
