@@ -97,7 +97,7 @@ func (u diffUse) String() string {
 		text += fmt.Sprintf(", %s not compared", are(u.unread))
 	}
 	if u.apart > 0 {
-		text += fmt.Sprintf("; %s in submodules not compared", kit.Plural(u.apart, "finding"))
+		text += fmt.Sprintf("; %s in submodules %s not compared", kit.Plural(u.apart, "finding"), map[bool]string{true: "is", false: "are"}[u.apart == 1])
 	}
 	return text
 }
