@@ -18,6 +18,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/servicetask"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
 )
@@ -120,8 +121,14 @@ type Router struct {
 
 	mu       sync.Mutex
 	callers  map[Place]*caller
-	handlers map[string]sim.Handler               // of services, by resource
-	plans    map[*asl.StateMachine]*simulate.Plan // of simulated jobs
+	handlers map[string]sim.Handler        // of services, by resource
+	plans    map[*asl.StateMachine]planned // of simulated jobs
+}
+
+// planned is a plan for what is said of statuses.
+type planned struct {
+	plan *simulate.Plan
+	said map[string]lint.Meaning
 }
 
 // mostKept bounds the plans and the handlers that are kept.
@@ -132,7 +139,7 @@ func New(ctx context.Context, o Options, h Hooks) (*Router, error) {
 	h.complete()
 	r := &Router{
 		options: o, hooks: h, functions: map[string]sim.LambdaFunction{},
-		callers: map[Place]*caller{}, handlers: map[string]sim.Handler{}, plans: map[*asl.StateMachine]*simulate.Plan{},
+		callers: map[Place]*caller{}, handlers: map[string]sim.Handler{}, plans: map[*asl.StateMachine]planned{},
 		starter: &starter{
 			settings: newLocalSettings(&o.Services), places: o.Places, env: o.Environ, verbose: o.Verbose,
 			stderr: h.Log, above: h.Above, addStore: h.Store,

@@ -4,21 +4,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/servicetask"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
 )
 
 // Prepare puts what answers into the options of an execution of any machine: its Tasks
-// are looked at when they call. test is a test case, as "machine#case"; empty for none.
-func (r *Router) Prepare(m *asl.StateMachine, test string, o *sim.Options) error {
+// are looked at when they call. test is a test case, as "machine#case"; empty for none. said is
+// what statuses mean to simulated jobs of the machine.
+func (r *Router) Prepare(m *asl.StateMachine, test string, said map[string]lint.Meaning, o *sim.Options) error {
 	o.Handler = r.answer
-	plan, err := r.plan(m)
+	plan, err := r.plan(m, said)
 	if err != nil {
 		return err
 	}
@@ -86,16 +89,17 @@ func (r *Router) applyCase(m *asl.StateMachine, test string, o *sim.Options, moc
 
 // plan returns the answers of simulated jobs for the Tasks of a machine that nothing
 // else answers; nil without --simulate.
-func (r *Router) plan(m *asl.StateMachine) (*simulate.Plan, error) {
+func (r *Router) plan(m *asl.StateMachine, said map[string]lint.Meaning) (*simulate.Plan, error) {
 	if !r.options.Simulated.IsGiven() {
 		return nil, nil //nolint:nilnil // there is none
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if p := r.plans[m]; p != nil {
-		return p, nil
+	if p, ok := r.plans[m]; ok && maps.Equal(p.said, said) {
+		return p.plan, nil
 	}
 	own := r.options.Simulated.only(m)
+	own.Said = said
 	named, err := own.states(m)
 	if err != nil {
 		return nil, err
@@ -136,7 +140,7 @@ func (r *Router) plan(m *asl.StateMachine) (*simulate.Plan, error) {
 	if len(r.plans) >= mostKept {
 		clear(r.plans)
 	}
-	r.plans[m] = plan
+	r.plans[m] = planned{plan, said}
 	return plan, nil
 }
 

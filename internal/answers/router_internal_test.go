@@ -178,7 +178,7 @@ func (s *stage) answerer(m *source.Machine, o sim.Options) string {
 func (s *stage) lazily(t require.TestingT, d draw, m *source.Machine) string {
 	r := s.router(t, d, m)
 	var o sim.Options
-	if err := r.Prepare(m.StateMachine, "", &o); err != nil {
+	if err := r.Prepare(m.StateMachine, "", nil, &o); err != nil {
 		return nobody
 	}
 	chosen := s.answerer(m, o)

@@ -178,7 +178,7 @@ func (s *serving) follow(ctx context.Context, getenv func(string) string) {
 	values, _ := kit.Substitutions(s.options.substitutes).Values() // validate has checked them
 	w := &watcher{
 		names: s.options.watch, values: values, express: s.options.express, functions: s.options.functions,
-		simulated: s.options.simulated, api: s.options.client(ctx, s.server, getenv), log: s.log, loaded: map[string]string{},
+		simulated: s.options.simulated, statuses: &s.tasks.said, api: s.options.client(ctx, s.server, getenv), log: s.log, loaded: map[string]string{},
 	}
 	ready := make(chan struct{})
 	s.under.Go(func() { w.run(background, ready) })

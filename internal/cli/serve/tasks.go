@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/answers"
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
 	"github.com/jobpoller/jobpoller/internal/localloop"
 	"github.com/jobpoller/jobpoller/internal/loopback"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/server"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
 	"github.com/jobpoller/jobpoller/statemachines/sim/simulate"
@@ -22,6 +24,33 @@ type serveTasks struct {
 	router  *answers.Router
 	records recordServer
 	cases   bool // there is a file of --mock-config
+	said    saidStatuses
+}
+
+// saidStatuses are what statuses mean to the state machines of --watch, by their names.
+type saidStatuses struct {
+	sync.Mutex
+
+	of map[string]map[string]lint.Meaning
+}
+
+func (s *saidStatuses) set(name string, said map[string]lint.Meaning) {
+	s.Lock()
+	defer s.Unlock()
+	if s.of == nil {
+		s.of = map[string]map[string]lint.Meaning{}
+	}
+	s.of[name] = said
+}
+
+// get returns what statuses mean to a state machine: to one of a client's, what the flags say.
+func (s *saidStatuses) get(name string, flags map[string]lint.Meaning) map[string]lint.Meaning {
+	s.Lock()
+	defer s.Unlock()
+	if said, ok := s.of[name]; ok {
+		return said
+	}
+	return flags
 }
 
 // newServeTasks starts the functions, and reads the files.
@@ -127,7 +156,7 @@ func (t *serveTasks) prepare(start server.StartInfo, o *sim.Options) error {
 		}
 		test = start.StateMachineName + "#" + start.TestCase
 	}
-	return t.router.Prepare(start.Machine, test, o)
+	return t.router.Prepare(start.Machine, test, t.said.get(start.StateMachineName, t.options.simulated.Said), o)
 }
 
 // addStore starts the S3 server of the start records, once, and gives functions that store

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -166,6 +167,33 @@ func TestServedStatuses(t *testing.T) {
 	status, output, cause := s.execute(t, "colours-of-a-client", definition, "", "{}")
 	require.Equal(t, "SUCCEEDED", status, cause)
 	require.JSONEq(t, `{"state": "blue"}`, output)
+}
+
+// What the settings of a watched file say of statuses counts for its simulated jobs, and the flag before it.
+func TestServedSettings(t *testing.T) {
+	t.Parallel()
+	definition := `{"StartAt": "Look", "TimeoutSeconds": 86400, "States": {
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "look", "Payload": {}},
+			"ResultSelector": {"state.$": "$.Payload.state"}, "Retry": [{"ErrorEquals": ["States.TaskFailed"]}], "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Choices": [{"Variable": "$.state", "StringEquals": "blue", "Next": "Good"},
+			{"Variable": "$.state", "StringEquals": "red", "Next": "Other"}], "Default": "Wait"},
+		"Wait": {"Type": "Wait", "Seconds": 60, "Next": "Look"},
+		"Other": {"Type": "Succeed"}, "Good": {"Type": "Succeed"}}}`
+	for settings, test := range map[string]struct {
+		flags []string
+		want  string
+	}{
+		"statuses: {blue: success, red: failure}":                      {want: "blue"},
+		"statuses: {red: success, blue: failure}":                      {want: "red"},
+		"statuses: {red: success, blue: failure} # and the flag first": {flags: []string{"--status", "blue=success,red=failure"}, want: "blue"},
+	} {
+		file := clitest.WriteFile(t, "colours.asl.json", definition)
+		require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(file), ".jobpoller.yaml"), []byte(settings), 0o600))
+		var log bytes.Buffer
+		s := startServing(t, &log, append([]string{"--time", "virtual", "--region", "us-east-1", "--simulate", "10m", "--watch", file}, test.flags...)...)
+		_, output, cause := s.execute(t, "colours", definition, "", "{}")
+		require.JSONEq(t, `{"state": "`+test.want+`"}`, output, cause)
+	}
 }
 
 // Functions call this server, and other services where Tasks call them.

@@ -50,6 +50,8 @@ type watcher struct {
 	api       localAPI
 	log       *serveLog
 
+	statuses *saidStatuses // what the settings and --status say, for simulated jobs
+
 	loaded map[string]string // where each machine stands, by its name
 	said   map[string]bool   // problems and findings that the log has
 	files  map[string]bool   // that definitions came from, beside those below the names
@@ -169,6 +171,7 @@ func (w *watcher) load(ctx context.Context) {
 		for _, line := range w.findings(ctx, d) {
 			tell(line)
 		}
+		w.statuses.set(name, w.settings.Said(d.File, w.simulated.Said))
 		if verb, err := w.put(ctx, name, d, machines); err != nil {
 			tell(terminal.Sprintf("%s: the state machine %s is not loaded, the server keeps what it has: %s", d.Name, name, terminal.ErrorText(err)))
 		} else if w.loaded[name] = d.Name; verb != "" {
