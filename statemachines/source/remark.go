@@ -3,10 +3,12 @@ package source
 import (
 	"bytes"
 	"cmp"
+	"regexp"
 	"slices"
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
@@ -67,6 +69,41 @@ func (d *Definition) Remarks(word string) []Remark {
 	}
 	return all
 }
+
+// Comments are all comments with a word in the files of the definition and what holds it, whatever
+// they are about. Their At has the File. In a module of Terraform there are none of blocks that may
+// make a state machine: which do, depends on values.
+func (d *Definition) Comments(word string) []Remark {
+	if d.text == nil {
+		return nil
+	}
+	var all []Remark
+	for _, f := range d.files() {
+		for _, c := range f.commentsWith(word) {
+			if f.makesMachine(c.line) {
+				continue
+			}
+			at := f.problemNear(c.text.from)
+			at.File = f.name
+			all = append(all, Remark{Text: strings.TrimSpace(string(f.bytes[c.text.from:c.text.to])), At: at})
+		}
+	}
+	return all
+}
+
+// makesMachine tells whether a line is one of a block of HCL that may make a state machine.
+func (f *file) makesMachine(line extent) bool {
+	for _, b := range f.remarks.blocks {
+		if b.From <= line.to && line.from < b.To && machineBlock().Match(f.bytes[b.From:b.To]) {
+			return true
+		}
+	}
+	return false
+}
+
+var machineBlock = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:module\b|resource\s+"?(?:aws_sfn_state_machine|awscc_stepfunctions_state_machine)\b)`)
+})
 
 // files are those with the definition and what holds it, each once.
 func (d *Definition) files() []*file {

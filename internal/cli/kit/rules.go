@@ -54,5 +54,10 @@ func RuleNames() []string {
 
 // Ignores reads what the comments of a definition ignore.
 func Ignores(d *source.Definition) *ignore.Set {
-	return ignore.Read(d, ignore.Options{Known: RuleNames(), Fixed: FixedRules()})
+	return ignore.Read(d, IgnoreOptions())
+}
+
+// IgnoreOptions are the rules that comments may name.
+func IgnoreOptions() ignore.Options {
+	return ignore.Options{Known: RuleNames(), Fixed: FixedRules()}
 }

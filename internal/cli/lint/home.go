@@ -30,13 +30,19 @@ func homeFile(file string) string {
 // add adds a definition that one of the names of the command line gives.
 func (r readHomes) add(d *source.Definition, names []string) {
 	holder, home := cmp.Or(d.Template, d.File), d.Home()
-	some := slices.ContainsFunc(names, func(name string) bool {
-		return strings.HasPrefix(filepath.ToSlash(name), holder+"#")
-	}) && !slices.ContainsFunc(names, func(name string) bool { return homeFile(name) == homeFile(holder) })
+	some := isNamed(d, names)
 	r.put(home.File, home.ID, some && home.ID != "")
 	if holder != home.File {
 		r.put(holder, d.ID, some)
 	}
+}
+
+// isNamed tells whether the user names some state machines of a file, and not all.
+func isNamed(d *source.Definition, names []string) bool {
+	holder := cmp.Or(d.Template, d.File)
+	return slices.ContainsFunc(names, func(name string) bool {
+		return strings.HasPrefix(filepath.ToSlash(name), holder+"#")
+	}) && !slices.ContainsFunc(names, func(name string) bool { return homeFile(name) == homeFile(holder) })
 }
 
 func (r readHomes) put(file, id string, some bool) {

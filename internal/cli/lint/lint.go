@@ -13,6 +13,7 @@ import (
 	"github.com/jobpoller/jobpoller/internal/terminal"
 	waiterlint "github.com/jobpoller/jobpoller/pollcore/catalog/lint"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
+	"github.com/jobpoller/jobpoller/statemachines/lint/ignore"
 	"github.com/jobpoller/jobpoller/statemachines/source"
 )
 
@@ -307,6 +308,7 @@ func lintFiles(c *cobra.Command, names []string, o options) (l *linted, unread e
 	if err != nil {
 		problems = append(problems, kit.SourceError(err))
 	}
+	var strays ignore.Strays
 	seen := map[string]bool{} // one that several names give counts once
 	for _, d := range definitions {
 		key := kit.RelativeName(".", d.Template) + "#" + kit.RelativeName(".", d.File) + "#" + d.ID
@@ -318,13 +320,28 @@ func lintFiles(c *cobra.Command, names []string, o options) (l *linted, unread e
 		if l.found = append(l.found, findings...); err == nil {
 			l.readDefinition(d, names)
 		}
+		strays.Add(d, !isNamed(d, names))
 		problems = append(problems, err)
 		if hint != "" && o.files == nil {
 			terminal.Fprintf(c.ErrOrStderr(), "%s:%s\n", d.Name, hint)
 		}
 	}
+	l.found = append(l.found, o.strayFindings(&strays)...)
 	if err := errors.Join(problems...); err != nil {
 		return l, kit.SourceError(err)
 	}
 	return l, nil
+}
+
+// strayFindings are those of comments that are about no state machine.
+func (o *options) strayFindings(strays *ignore.Strays) (found []Finding) {
+	for _, f := range strays.Findings(kit.IgnoreOptions()) {
+		file := f.File
+		f.File = ""
+		if j := o.judgeOf(file); j.checks(f.Rule) {
+			f.Severity = j.severity(f.Rule, f.Severity)
+			found = append(found, Finding{file: file, Rule: f.Rule, Problem: f.Problem, body: f})
+		}
+	}
+	return found
 }

@@ -117,6 +117,55 @@ func (s *Set) Findings(checks func(rule string) bool) []lint.Finding {
 	return found
 }
 
+// Strays collects the comments of files that are about no state machine. Its zero value is ready.
+type Strays struct {
+	all     []source.Remark // of files that may have several state machines
+	about   map[spot]bool   // those that are about one
+	unknown map[string]bool // files of which not all state machines are known
+}
+
+// spot is the place of a comment.
+type spot struct {
+	file         string
+	line, column int
+}
+
+// Add adds the comments of a definition's files. Known tells that all state machines of them are
+// added.
+func (s *Strays) Add(d *source.Definition, known bool) {
+	if s.about == nil {
+		s.about, s.unknown = map[spot]bool{}, map[string]bool{}
+	}
+	if d.Text == nil || !known {
+		s.unknown[d.File], s.unknown[d.Template] = true, true
+	}
+	for _, r := range d.Remarks(mark) {
+		s.about[spot{cmp.Or(r.At.File, d.File), r.At.Line, r.At.Column}] = true
+	}
+	s.all = append(s.all, d.Comments(mark)...)
+}
+
+// Findings are those of the comments that ignore a rule and are about no state machine. Their
+// problems have the File.
+func (s *Strays) Findings(o Options) []lint.Finding {
+	var found []lint.Finding
+	for _, r := range s.all {
+		at := spot{r.At.File, r.At.Line, r.At.Column}
+		if s.about[at] || s.unknown[at.file] || len(parse(r.Text, o)) == 0 {
+			continue
+		}
+		s.about[at] = true // and another definition has it, too
+		p := r.At
+		p.Severity = diag.Note
+		p.Message = "the comment stands at no state machine, so it ignores nothing: move it to the one that it is about, or remove it"
+		found = append(found, lint.Finding{Problem: p, Rule: Unused})
+	}
+	slices.SortStableFunc(found, func(a, b lint.Finding) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return found
+}
+
 // report adds a finding about a comment.
 func (s *Set) report(severity diag.Severity, rule string, at diag.Problem, pointers []string, message, suggestion string) {
 	at.Severity, at.Message, at.Suggestion, at.Pointer = severity, message, suggestion, pointers[0]
