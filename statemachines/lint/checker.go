@@ -12,31 +12,33 @@ import (
 
 // checker finds what the rules say of a machine.
 type checker struct {
-	machine    *asl.StateMachine
-	types      *typecheck.Checker
-	complete   bool // the types have whole models, and not those of the catalogue
-	off, only  []string
-	findings   []Finding
-	tables     []Loop
-	started    map[asl.Resource]*catalog.Entry // see startedBy
-	operations operations
-	called     map[string][]*asl.State // see tasks
-	ways       map[*asl.Flow]*ways
-	outsides   map[*asl.Flow]outside            // of flows inside of states
-	timers     map[*asl.Flow]*timer             // see timerOf
-	fates      map[*asl.Flow]*fate              // see fateOf
-	leads      map[leadsKind]*leads             // see leadsOf
-	successes  map[*asl.Flow]bool               // see maySucceed
-	text       string                           // see mentions
-	mentioned  map[string]bool                  // words that were asked for, and whether text has them
-	texts      map[string]bool                  // between quotes in text; see mentionsMisspelt
-	tagged     *typecheck.Checker               // see taggedTypes
-	askers     map[*asl.Flow]map[string][]asker // see askersOf
-	ahead      ahead                            // of the last poll; see statesBefore
-	timed      map[int]*typecheck.Checker       // see startedIn
-	said       map[string]Meaning
-	fitting    []string
-	demands    *typecheck.Demands // see askedBy
+	machine   *asl.StateMachine
+	types     *typecheck.Checker
+	complete  bool // the types have whole models, and not those of the catalogue
+	off, only []string
+	// perTransition is the price of a transition.
+	perTransition float64
+	findings      []Finding
+	tables        []Loop
+	started       map[asl.Resource]*catalog.Entry // see startedBy
+	operations    operations
+	called        map[string][]*asl.State // see tasks
+	ways          map[*asl.Flow]*ways
+	outsides      map[*asl.Flow]outside            // of flows inside of states
+	timers        map[*asl.Flow]*timer             // see timerOf
+	fates         map[*asl.Flow]*fate              // see fateOf
+	leads         map[leadsKind]*leads             // see leadsOf
+	successes     map[*asl.Flow]bool               // see maySucceed
+	text          string                           // see mentions
+	mentioned     map[string]bool                  // words that were asked for, and whether text has them
+	texts         map[string]bool                  // between quotes in text; see mentionsMisspelt
+	tagged        *typecheck.Checker               // see taggedTypes
+	askers        map[*asl.Flow]map[string][]asker // see askersOf
+	ahead         ahead                            // of the last poll; see statesBefore
+	timed         map[int]*typecheck.Checker       // see startedIn
+	said          map[string]Meaning
+	fitting       []string
+	demands       *typecheck.Demands // see askedBy
 }
 
 func newChecker(m *asl.StateMachine, o Options) *checker {
@@ -48,7 +50,7 @@ func newChecker(m *asl.StateMachine, o Options) *checker {
 		}
 	}
 	return &checker{
-		machine: m, types: types, complete: o.Types != nil, off: o.Off, only: o.Only, said: o.Said, fitting: o.Fitting, started: map[asl.Resource]*catalog.Entry{},
+		machine: m, types: types, complete: o.Types != nil, off: o.Off, only: o.Only, perTransition: perTransition(o.Region), said: o.Said, fitting: o.Fitting, started: map[asl.Resource]*catalog.Entry{},
 		operations: operations{known: map[string]*polled{}, calls: map[string]string{}}, ways: map[*asl.Flow]*ways{}, outsides: map[*asl.Flow]outside{},
 		timers: map[*asl.Flow]*timer{}, timed: map[int]*typecheck.Checker{}, fates: map[*asl.Flow]*fate{},
 		leads: map[leadsKind]*leads{}, askers: map[*asl.Flow]map[string][]asker{}, successes: map[*asl.Flow]bool{},

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -27,19 +28,51 @@ type Turn struct {
 	// the first polls, for which first stands; else 0.
 	Shortest time.Duration
 	first    firstLaps
+	// perTransition is what a transition costs; 0: as in asl.DefaultRegion.
+	perTransition float64
 }
 
 // mostEvents are those that a history has room for before the end of the execution.
 const mostEvents = asl.MaxEvents - 1
 
 // DollarsPerDay returns what the transitions of a day of turns cost at the
-// price of a Standard workflow in asl.DefaultRegion; 0 if the definition does not
+// price of a Standard workflow in the region of Options; 0 if the definition does not
 // say how long the loop waits.
 func (t Turn) DollarsPerDay() float64 {
 	if t.Wait == 0 {
 		return 0
 	}
-	return asl.TransitionCost(float64(24*time.Hour) / float64(t.Wait) * float64(t.Transitions))
+	return cmp.Or(t.perTransition, asl.TransitionCost(1)) * float64(24*time.Hour) / float64(t.Wait) * float64(t.Transitions)
+}
+
+// perTransition is what a transition costs in a region.
+func perTransition(region string) float64 {
+	if usd, err := asl.TransitionPrice(region); err == nil {
+		return usd
+	}
+	return asl.TransitionCost(1)
+}
+
+// setPrices sets what loops cost in the region of the options: they were counted at the price of
+// asl.DefaultRegion.
+func (c *checker) setPrices() {
+	if c.perTransition == asl.TransitionCost(1) {
+		return
+	}
+	set := map[*Bound]bool{} // those that several loops have
+	var price func(b *Bound)
+	price = func(b *Bound) {
+		if b != nil && !set[b] {
+			set[b] = true
+			b.USD *= c.perTransition / asl.TransitionCost(1)
+			price(b.Beside)
+			price(b.Running)
+		}
+	}
+	for i := range c.tables {
+		c.tables[i].Turn.perTransition = c.perTransition
+		price(&c.tables[i].Bound)
+	}
 }
 
 // most is more turns than a history has room for.

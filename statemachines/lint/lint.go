@@ -127,6 +127,8 @@ type Options struct {
 	// Fitting are statuses that the tables of loops follow, too, which compare one with patterns, beside a text for each
 	// pattern, whatever its name says. Without them, tables have the texts alone whose names say something.
 	Fitting []string
+	// Region is that of the prices; asl.DefaultRegion where it is empty, or its price is not known.
+	Region  string
 	Express bool // the machine runs as an Express workflow, whose history has no limit
 	// Rate says which severity a finding has in the tables of loops, and whether it counts at all;
 	// nil: as it is found.
@@ -170,6 +172,7 @@ func look(m *asl.StateMachine, o Options) *checker {
 	c.flow(&m.Flow, o.Express)
 	c.shareHistories()
 	c.noteSteadyWaits()
+	c.setPrices()
 	return c
 }
 

@@ -144,6 +144,7 @@ func (c *checker) interval(f *asl.Flow, wait *asl.State, turn Turn, limit time.D
 	if turn.Wait == 0 || turn.Wait >= ShortestInterval || limit > 0 && limit <= long {
 		return
 	}
+	turn.perTransition = c.perTransition
 	c.report(ShortInterval, wait, delayField(wait), "the loop polls every %s, at %d transitions a poll: that costs $%.2f a day, "+
 		"and the history of %d events is full after %s; wait longer between polls, or let the delay grow",
 		turn.Wait, turn.Transitions, turn.DollarsPerDay(), asl.MaxEvents, span(c.lasts(f, turn)))

@@ -232,7 +232,7 @@ const AnyOther = "any other"
 type Bound struct {
 	Kind BoundKind
 	// Polls is how many turns there can be, Events and Transitions what they take
-	// and USD what they cost in asl.DefaultRegion; 0 if that is not known.
+	// and USD what they cost in the region of Options; 0 if that is not known.
 	Polls, Events, Transitions int
 	USD                        float64
 	// After is how long that takes from the start of the execution, without the time of the calls; 0 if

@@ -63,7 +63,7 @@ func checkDefinition(ctx context.Context, d *source.Definition, o options) (foun
 	if err != nil {
 		return nil, "", err
 	}
-	options := lint.Options{Off: j.off(), Express: as == asl.Express, Types: types, Said: o.settings.Said(d.File, o.said), Rate: j.rate}
+	options := lint.Options{Off: j.off(), Express: as == asl.Express, Types: types, Said: o.settings.Said(d.File, o.said), Rate: j.rate, Region: j.region(d.File)}
 	findings, loops := lint.CheckLoops(m, options)
 	for _, f := range findings {
 		f.Problem = d.Locate(f.Problem)

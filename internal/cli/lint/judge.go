@@ -5,6 +5,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/cli/kit"
 	"github.com/jobpoller/jobpoller/internal/settings"
+	"github.com/jobpoller/jobpoller/internal/stepfunctions"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/lint/ignore"
@@ -56,6 +57,14 @@ func (j *judge) severity(rule string, found diag.Severity) diag.Severity {
 		return severity
 	}
 	return found
+}
+
+// region is that of the prices of a file's state machines: AWS's, where they are deployed.
+func (j *judge) region(file string) string {
+	if of, err := stepfunctions.ParseOrigin(file); err == nil {
+		return of.Region
+	}
+	return j.settings.Region.Value
 }
 
 // rate rates the findings of tables.

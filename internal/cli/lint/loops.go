@@ -289,6 +289,7 @@ func readLoops(c *cobra.Command, names []string, o *options) (all *loopTables, u
 		j := o.judgeDefinition(m.Definition)
 		loops := lint.Loops(m.StateMachine, lint.Options{
 			Express: o.express || m.Definition.Type == asl.Express, Types: types, Said: o.settings.Said(m.Definition.File, o.said), Off: j.off(), Rate: j.rate,
+			Region: j.region(m.Definition.File),
 		})
 		all.addLoops(m.Definition, loops)
 		o.noteSaid(loops)
@@ -307,7 +308,7 @@ func printRankedLoops(c *cobra.Command, o options) error {
 			return nil
 		}
 		j := o.judgeDefinition(d)
-		r.add(d, m.StateMachine, lint.Options{Express: d.Type == asl.Express, Said: o.settings.Said(d.File, nil), Off: j.off(), Rate: j.rate})
+		r.add(d, m.StateMachine, lint.Options{Express: d.Type == asl.Express, Said: o.settings.Said(d.File, nil), Off: j.off(), Rate: j.rate, Region: j.region(d.File)})
 		return nil
 	})
 	if c.Context().Err() != nil {
