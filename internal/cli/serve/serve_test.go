@@ -39,7 +39,7 @@ func TestFunctionsThatNoWatchedTaskInvokes(t *testing.T) {
 		`{"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName.$": "$.f"}, "End": true}}}`: "",
 	} {
 		var logged bytes.Buffer
-		w := &watcher{
+		w := &watcher{statuses: &saidStatuses{},
 			names: []string{clitest.WriteFile(t, "m.asl.json", definition)}, api: localAPI{server: server.New(server.Options{})},
 			functions: functions, log: &serveLog{out: &logged}, loaded: map[string]string{},
 		}
@@ -60,7 +60,7 @@ func TestWatchedMachines(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	var logged bytes.Buffer
-	w := &watcher{names: []string{folder}, api: localAPI{server: server.New(server.Options{})}, log: &serveLog{out: &logged}, loaded: map[string]string{}}
+	w := &watcher{statuses: &saidStatuses{}, names: []string{folder}, api: localAPI{server: server.New(server.Options{})}, log: &serveLog{out: &logged}, loaded: map[string]string{}}
 	load := func() string {
 		logged.Reset()
 		w.load(t.Context())
@@ -150,7 +150,7 @@ func TestWatchedExpress(t *testing.T) {
 		{[]string{"slwo"}, "STANDARD", "STANDARD", `--express=slwo: --watch has no state machine slwo (did you mean "slow"?)`},
 	} {
 		var logged bytes.Buffer
-		w := &watcher{
+		w := &watcher{statuses: &saidStatuses{},
 			names: []string{folder}, express: test.express, api: localAPI{server: server.New(server.Options{})},
 			log: &serveLog{out: &logged}, loaded: map[string]string{},
 		}
@@ -176,7 +176,7 @@ Resources:
 	o := serveOptions{services: answers.Services{Region: "eu-west-3"}}
 	env := map[string]string{"AWS_ACCESS_KEY_ID": "210987654321", "AWS_REGION": "eu-west-1"}
 	api := o.client(t.Context(), server.New(server.Options{}), func(name string) string { return env[name] })
-	w := &watcher{names: []string{file}, api: api, log: &serveLog{out: io.Discard}, loaded: map[string]string{}}
+	w := &watcher{statuses: &saidStatuses{}, names: []string{file}, api: api, log: &serveLog{out: io.Discard}, loaded: map[string]string{}}
 	w.load(t.Context())
 	var there struct{ Definition string }
 	const arn = "arn:aws:states:eu-west-3:210987654321:stateMachine:M"
