@@ -30,6 +30,7 @@ type Tree struct {
 	top     string // the folder of the repository
 	root    *node
 	renamed map[string]string // the names now of files that have another one, by the old ones
+	before  map[string]string // the old ones, by the names now
 	blobs   []*blobs          // of the repository and its submodules
 }
 
@@ -40,7 +41,7 @@ func Open(ctx context.Context, base string) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Tree{Base: base, folder: folder, root: newFolder("."), renamed: map[string]string{}, Unread: map[string]error{}}
+	t := &Tree{Base: base, folder: folder, root: newFolder("."), renamed: map[string]string{}, before: map[string]string{}, Unread: map[string]error{}}
 	places, err := git(ctx, "rev-parse", "--show-toplevel", "--show-prefix")
 	if err != nil {
 		return nil, explainRepository(err)
@@ -81,7 +82,21 @@ func (t *Tree) NameNow(name string) string {
 	if !ok || now == "" {
 		return name
 	}
-	relative, err := filepath.Rel(filepath.FromSlash(t.prefix), filepath.FromSlash(now))
+	return t.nameOf(now, name)
+}
+
+// NameThen is the name in the commit of a file that has another one now.
+func (t *Tree) NameThen(name string) string {
+	in, ok := t.Path(name)
+	if then := t.before[in]; ok && then != "" {
+		return t.nameOf(then, name)
+	}
+	return name
+}
+
+// nameOf is the name of a file in the repository as a command line has it: absolute, if name is.
+func (t *Tree) nameOf(in, name string) string {
+	relative, err := filepath.Rel(filepath.FromSlash(t.prefix), filepath.FromSlash(in))
 	if err != nil {
 		return name
 	}
@@ -234,7 +249,7 @@ func (t *Tree) rename(ctx context.Context, at string, in folder, commit string) 
 		renamed := *old
 		renamed.name = path.Base(now)
 		t.root.put(now, &renamed)
-		t.renamed[before], old.hidden = now, true
+		t.renamed[before], t.before[now], old.hidden = now, before, true
 	}
 	return nil
 }

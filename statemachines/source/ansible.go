@@ -25,7 +25,7 @@ func (d *document) lookup(v *value) bool {
 	r := d.machine()
 	plugin, name := found[1], found[2]
 	if plugin == "template" {
-		source, _ := besides(d.file.name, d.searched(name, "templates/"))
+		source, _ := d.besides(d.file.name, d.searched(name, "templates/"))
 		if strings.Contains(source, " ") {
 			source = `"` + source + `"`
 		}
@@ -44,7 +44,7 @@ func (d *document) lookup(v *value) bool {
 // its folder of such files.
 func (d *document) searched(name, folder string) string {
 	for _, folder := range []string{"", folder, "../" + folder} {
-		if located, ok := besides(d.file.name, folder+name); ok {
+		if located, ok := d.besides(d.file.name, folder+name); ok {
 			if _, err := d.readRegular(d.file.name, located); err == nil {
 				return folder + name
 			}

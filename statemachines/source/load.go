@@ -424,9 +424,13 @@ func inside(folder, name string) bool {
 	return strings.HasPrefix(name, folder+"/")
 }
 
-// besides returns the path of a file that a template names, relative to it.
-func besides(template, name string) (string, bool) {
+// besides returns the path of a file that a template names, relative to it: where the template was as
+// it named the file.
+func (l *loader) besides(template, name string) (string, bool) {
 	folder := "."
+	if renaming, ok := l.FS.(interface{ NameThen(name string) string }); ok {
+		template = renaming.NameThen(template)
+	}
 	if template != Stdin {
 		folder = path.Dir(template)
 	}

@@ -201,7 +201,7 @@ func (m *machineReader) located(v *value, pointer, name string) {
 		m.warn(v, pointer, "%q is not read: expected a path relative to the template, with slashes", name)
 		return
 	}
-	located, ok := besides(m.file.name, name)
+	located, ok := m.besides(m.file.name, name)
 	if !ok {
 		m.warn(v, pointer, "%q lies outside of the template's folder and of the working directory, so it is not read: "+
 			"run jobpoller in a folder that has both", name)
@@ -228,7 +228,7 @@ func (m *machineReader) asset(key string) (string, bool) {
 		return "", false
 	}
 	name := "asset." + key
-	if located, ok := besides(m.file.name, name); ok {
+	if located, ok := m.besides(m.file.name, name); ok {
 		if _, err := m.readRegular(m.file.name, located); err == nil {
 			return name, true
 		}

@@ -334,7 +334,7 @@ func (r *variables) readFile(name string) *readFile {
 	if !slices.Contains([]string{".json", ".yml", ".yaml"}, path.Ext(name)) {
 		return read
 	}
-	located, ok := besides(r.file.name, name)
+	located, ok := r.besides(r.file.name, name)
 	if !ok || path.IsAbs(name) || strings.ContainsAny(name, `\:`) {
 		read.outside = true
 		read.err = errorf("%s lies outside of the folder of serverless.yml and of the working directory", name)
