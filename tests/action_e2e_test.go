@@ -351,6 +351,29 @@ func TestE2EActionRepairsInTheSecondTreeAlone(t *testing.T) {
 	require.Equal(t, " M \"x/m/a\\\"b.asl.json\"\n M x/m/hot.asl.json\n", git(t, checkout, "status", "--porcelain"))
 }
 
+// It has those of a definition that a template or a module of Terraform names.
+func TestE2EActionRepairsWhatTemplatesName(t *testing.T) {
+	t.Parallel()
+	const template = `Resources:
+  Hot:
+    Type: AWS::Serverless::StateMachine
+    Properties: {DefinitionUri: sm/hot.asl.json}
+`
+	const module = `resource "aws_sfn_state_machine" "hot" {
+  definition = templatefile("${path.module}/loops/hot.json", {})
+}
+`
+	checkout := repository(t, map[string]string{"template.yaml": template, "sm/hot.asl.json": hotLoop(t), "tf/main.tf": module, "tf/loops/hot.json": hotLoop(t)})
+	b := newBuild(t, checkout, "v1")
+	for _, files := range []string{".", filepath.Join(checkout, "template.yaml") + "\n" + filepath.Join(checkout, "tf", "main.tf")} {
+		r := b.run(t, map[string]string{"binary": commandFile(t), "files": files, "fail": "false"})
+		require.NoError(t, r.err, r.log)
+		git(t, checkout, "apply", r.outputs["patch"])
+		require.Equal(t, " M sm/hot.asl.json\n M tf/loops/hot.json\n", git(t, checkout, "status", "--porcelain"))
+		git(t, checkout, "checkout", "--quiet", ".")
+	}
+}
+
 // Where git has no repository or makes no second tree, there is no patch, and the findings decide.
 func TestE2EActionWithoutAPatch(t *testing.T) {
 	t.Parallel()

@@ -43,7 +43,7 @@ func checkDefinition(ctx context.Context, d *source.Definition, o options) (foun
 			f.Severity = j.severity(f.Rule, f.Severity)
 			one.ignored = j.ignores.Find(f.Rule, f.Pointer)
 		}
-		one.Problem, one.body = f.Problem, f
+		one.Problem, one.subjects, one.body = f.Problem, f.Subjects, f
 		found = append(found, one)
 	}
 	for _, p := range problems {
@@ -52,7 +52,7 @@ func checkDefinition(ctx context.Context, d *source.Definition, o options) (foun
 			rule = kit.SuspiciousRule
 		}
 		if p.Severity == diag.Error || !slices.Contains(j.off(), kit.SuspiciousRule) {
-			report(lint.Finding{Problem: p, Rule: rule})
+			report(lint.Finding{Problem: p, Rule: rule, Subjects: []string{p.Message}})
 		}
 	}
 	if err != nil {
@@ -80,7 +80,7 @@ func checkDefinition(ctx context.Context, d *source.Definition, o options) (foun
 	}
 	said, hint, err := o.opinion.of(ctx, d.Name, m, d.Text, as, lint.Loops(m, options))
 	for _, p := range said {
-		report(lint.Finding{Problem: d.Locate(p), Rule: kit.AWSRule})
+		report(lint.Finding{Problem: d.Locate(p), Rule: kit.AWSRule, Subjects: []string{p.Message}})
 	}
 	return found, hint, err
 }

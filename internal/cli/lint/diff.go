@@ -5,9 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
-	"sync"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -127,16 +126,16 @@ func (o *options) lintBase(c *cobra.Command, names []string) (*baseFindings, err
 	return &baseFindings{found, before.tables, d}, d.close(c.Context())
 }
 
-// place is what makes findings of the two the same: the key of a baseline, and the words but for numbers. A status more in a
+// place is what makes findings of the two the same: the key of a baseline, and what they are about. A status more in a
 // finding is another finding.
 type place struct {
 	baseline.Key
 
-	words string
+	about string
 }
 
 func placeOf(f Finding) place {
-	return place{f.entry(homeFile).Key(), amounts().ReplaceAllString(f.Problem.Message, "#")}
+	return place{f.entry(homeFile).Key(), strings.Join(f.subjects, "\n")}
 }
 
 // readerPlace is the place of a finding in its state machine, whose definition may have another file now.
@@ -145,9 +144,6 @@ func readerPlace(f Finding) place {
 	p.File, p.Pointer = f.of.String(), baseline.Finding{Pointer: f.Problem.Pointer}.Key().Pointer
 	return p
 }
-
-// amounts are the numbers, lengths and costs in a message: those of a loop change where another part of it does.
-var amounts = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:\d+(?:[.,]\d+)*[a-z]{0,2})+`) })
 
 // newSince returns the findings that are not among those of before. IsUnread tells whether lint
 // could not read what another finding is in.

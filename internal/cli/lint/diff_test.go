@@ -18,13 +18,13 @@ func TestDiffNeedsGit(t *testing.T) {
 	require.Contains(t, complaints.String(), "jobpoller: --diff main: git is not installed, or not in PATH: install it\n")
 }
 
-// Of several findings at one place, those with other words are new, and of equal ones as many
+// Of several findings at one place, those about something else are new, and of equal ones as many
 // as there are more.
 func TestNewFindings(t *testing.T) {
 	t.Parallel()
 	never := func(Finding) bool { return false }
-	find := func(pointer, message string) Finding {
-		return Finding{file: "a.json", Rule: "enum-value", Problem: diag.Problem{Pointer: pointer, Message: message}}
+	find := func(pointer string, subjects ...string) Finding {
+		return Finding{file: "a.json", Rule: "enum-value", Problem: diag.Problem{Pointer: pointer}, subjects: subjects}
 	}
 	before := []Finding{find("/States/A/Choices/0", "x"), find("/States/A/Choices/1", "y"), find("/States/B", "z")}
 	now := []Finding{find("/States/A/Choices/0", "new"), find("/States/A/Choices/1", "x"), find("/States/A/Choices/2", "y"), find("/States/1", "x")}
@@ -36,10 +36,10 @@ func TestNewFindings(t *testing.T) {
 	require.Empty(t, fresh)
 	require.Equal(t, "; 1 finding of main stays, 2 are gone", use.String())
 
-	// Another number of the same loop is no finding, and another status is one.
-	full := find("/States/B", "polled until the history is full, after 3h51m and 8,331 transitions; with CANCELLED")
-	fuller := find("/States/B", "polled until the history is full, after 23h9m and 12 transitions; with CANCELLED")
-	more := find("/States/B", "polled until the history is full, after 23h9m and 12 transitions; with FAILED and CANCELLED")
+	// Other words about the same are no finding, and another status is one.
+	full, more := find("/States/B", "CANCELLED"), find("/States/B", "FAILED", "CANCELLED")
+	fuller := full
+	fuller.Problem.Message = "polled until the history is full, at 25,000 events"
 	fresh, _ = newSince("main", []Finding{fuller, more}, []Finding{full, full}, never)
 	require.Equal(t, []Finding{more}, fresh)
 	_, use = newSince("main", before[:1], before, never)

@@ -27,6 +27,8 @@ type Finding struct {
 	weight  int    // of a version: its share of the alias, in percent
 	Rule    string
 	Problem diag.Problem
+	// subjects are what it is about in its place: statuses, texts or members, or else what its message says.
+	subjects []string
 	// unread tells that the definition cannot be parsed, and unchecked that nothing of the definition was checked.
 	unread, unchecked bool
 	body              any // the finding with all its members
@@ -60,6 +62,9 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 	members["file"] = f.file
 	if f.machine != "" {
 		members["stateMachine"] = f.machine
+		if holder := f.of.key.file; holder != "" && holder != homeFile(f.file) {
+			members["template"] = holder
+		}
 	}
 	if f.weight > 0 {
 		members["weight"] = f.weight

@@ -21,7 +21,7 @@ func TestJSONPageOfLint(t *testing.T) {
 	section := clitest.ReadPage(t)["jobpoller lint -o json"]
 	all := clitest.Members(t, func(f waiterlint.Finding) any {
 		f.Acceptor = 0
-		return Finding{file: "x", machine: "x", weight: 1, body: f}
+		return Finding{file: "x", machine: "x", of: seat{key: machineKey{"y", "x"}}, weight: 1, body: f}
 	})
 	clitest.RequireDocumented(t, all, clitest.Tables(section)[0])
 	require.Subset(t, all, clitest.Members(t, func(f lint.Finding) any { return Finding{file: "x", body: f} }))

@@ -22,7 +22,7 @@ func TestSchemasOfLint(t *testing.T) {
 	least := waiterlint.Finding{Acceptor: pollcore.NoAcceptor}
 	body, err := schema.Of(reflect.TypeFor[waiterlint.Finding](), schema.Options{Least: map[reflect.Type]any{reflect.TypeFor[waiterlint.Finding](): least}})
 	require.NoError(t, err)
-	finding, err := schema.Sampled(Finding{file: "x", machine: "x", weight: 1, body: struct{}{}}, Finding{body: struct{}{}})
+	finding, err := schema.Sampled(Finding{file: "x", machine: "x", of: seat{key: machineKey{"y", "x"}}, weight: 1, body: struct{}{}}, Finding{body: struct{}{}})
 	require.NoError(t, err)
 	for _, name := range body.PropertyOrder {
 		finding.Properties[name] = body.Properties[name]

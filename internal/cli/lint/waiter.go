@@ -19,7 +19,7 @@ func lintWaiters(name string, text []byte, o options) ([]Finding, error) {
 	var found []Finding
 	for _, f := range findings {
 		f.Severity = j.severity(f.Rule, f.Severity)
-		found = append(found, Finding{file: name, Rule: f.Rule, Problem: f.Problem, body: f})
+		found = append(found, Finding{file: name, Rule: f.Rule, Problem: f.Problem, subjects: []string{f.Message}, body: f})
 	}
 	return found, nil
 }
