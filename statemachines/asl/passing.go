@@ -3,6 +3,7 @@ package asl
 import (
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // httpErrors begin the errors of the integrations that send a request, before the code of its response. Source: the
@@ -17,6 +18,10 @@ func (r Resource) HTTPError(code int) string {
 	}
 	return ""
 }
+
+// IsOfRequest tells whether an error, by its name, is that of the request of an HTTP Task: its name begins as those that
+// Step Functions reserves, and the service gives it.
+func IsOfRequest(name string) bool { return strings.HasPrefix(name, "States.Http.") }
 
 // TooManyRequests is the error of a request that was throttled: it was not carried out.
 func (r Resource) TooManyRequests() string { return r.HTTPError(429) } //nolint:mnd // the code has that name

@@ -116,7 +116,7 @@ func (p *parser) errorEquals(o *object, last bool) []string {
 			p.warn(n.Problem("the name of an error must not be empty"))
 		}
 		names = append(names, n.Text)
-		reserved := strings.HasPrefix(n.Text, "States.") && !strings.HasPrefix(n.Text, "States.Http.")
+		reserved := strings.HasPrefix(n.Text, "States.") && !IsOfRequest(n.Text)
 		if reserved && !slices.Contains(reservedErrors, n.Text) {
 			p.warn(n.Problem("AWS has no error %q; names that start with \"States.\" are reserved for its own", n.Text).Suggest(n.Text, reservedErrors...))
 		}

@@ -15,6 +15,9 @@ import (
 // besides are changes that no single answer shows: of retries, deadlines and the history.
 func (f *fragment) besides(report *trial.Report, trials []Trial) []string {
 	all := append([]string{f.movesDeadline(), f.growsHistory(trials)}, f.failsForEver(report)...)
+	if slices.ContainsFunc(report.Runs, func(r trial.Run) bool { return pollsLonger(&r) }) {
+		all = append(all, "a job that ends after the last poll that the old loop has time for: times out -> is polled again")
+	}
 	all = append(all, f.retriesMore()...)
 	return slices.DeleteFunc(all, func(text string) bool { return text == "" })
 }

@@ -157,7 +157,7 @@ func (l *loop) tellBehind(ctx context.Context, before *observed, o Options) erro
 		}
 	}
 	for i := range whole.seen {
-		if s := &whole.seen[i]; s.verdict == pollcore.Failure && !strings.HasPrefix(s.err, "States.") {
+		if s := &whole.seen[i]; s.verdict == pollcore.Failure && !isReserved(s.err) {
 			l.apart[s.status] = l.apart[s.status] || !ways[l.wayBehind(s)]
 		}
 	}

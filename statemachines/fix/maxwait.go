@@ -23,7 +23,13 @@ func (l *loop) maxWait(o Options) (wait time.Duration, note string) {
 	least := l.leastWait()
 	if o.MaxWait > 0 {
 		wait = max(o.MaxWait.Truncate(time.Second), least)
-		if limit > 0 && wait > most {
+		switch {
+		case limit == 0 || wait <= most:
+		case l.isBounded() && !fits(wait, limit, lead): // nothing would get to where the old bound leads
+			note = fmt.Sprintf("the new loop waits %s, and not %s, to end before the %s does, %s after its start%s",
+				spell(max(most, least)), spell(wait), l.execution(), spell(limit), lead)
+			wait = max(most, least)
+		default:
 			note = fmt.Sprintf("the %s ends %s after its start%s, maybe before this loop does with its max wait of %s", l.execution(), spell(limit), lead, spell(wait))
 		}
 		return wait, note
@@ -68,7 +74,12 @@ func (l *loop) mostPolls() string {
 // keepsBound tells whether the old loop has a bound of its own, behind which the execution has time left
 // for the last call.
 func (l *loop) keepsBound(limit time.Duration, before lead) bool {
-	return l.isBounded() && l.bound.After > 0 && !l.express && before.loops == 1 && l.bound.After-l.bound.Ahead+before.lasts+time.Minute <= limit
+	return l.isBounded() && l.bound.After > 0 && !l.express && fits(l.bound.After-l.bound.Ahead, limit, before)
+}
+
+// fits tells whether an execution has time for a wait, and for the last call behind it.
+func fits(wait, limit time.Duration, before lead) bool {
+	return before.loops == 1 && wait+before.lasts+time.Minute <= limit
 }
 
 // ownWait says how long the old loop waited, where that ended before the execution; empty elsewhere.

@@ -3,6 +3,7 @@ package fix
 import (
 	"strings"
 
+	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/edit"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/sim"
@@ -58,7 +59,12 @@ type candidate struct {
 // isExcused tells whether a run breaks today: it polls on, or ends in an error of the engine.
 func isExcused(r *trial.Run) bool {
 	b := r.Before
-	return b.Status == trial.PollsOn || b.Status == trial.Endless || b.Status == string(sim.StatusTimedOut) || strings.HasPrefix(b.Error, "States.")
+	return b.Status == trial.PollsOn || b.Status == trial.Endless || b.Status == string(sim.StatusTimedOut) || isReserved(b.Error)
+}
+
+// isReserved tells whether an error, by its name, is one of Step Functions' own, and not of a call.
+func isReserved(name string) bool {
+	return strings.HasPrefix(name, "States.") && !asl.IsOfRequest(name)
 }
 
 // candidates are the edits that may mend a finding, the smallest first.

@@ -198,7 +198,7 @@ func rowOf(l *lint.Loop, f lint.Finding) *lint.Row {
 }
 
 func failsByItself(r *trial.Run) bool {
-	return r.After.Status == string(sim.StatusFailed) && !strings.HasPrefix(r.After.Error, "States.")
+	return r.After.Status == string(sim.StatusFailed) && !isReserved(r.After.Error)
 }
 
 // isEnded tells whether a run ends by itself, and not in an error of the engine.

@@ -159,10 +159,19 @@ func (j *judge) read(r *trial.Run) error {
 	case j.sync != "" && (kind == trial.Kind{Task: j.sync, Sort: trial.Fails, Value: asl.ErrorTimeout} || r.Differences[0].What == trial.Poll):
 		return nil // its time is that of the wait, and it polls once
 	case ok && j.isMended(kind, r):
-		j.add(kind, r)
+		if !pollsLonger(r) {
+			j.add(kind, r)
+		}
 		return nil
 	}
 	return whyRefused(r)
+}
+
+// pollsLonger tells whether both machines poll on at the last answer of the old one, which has no time for
+// another: no status tells that, but its pace.
+func pollsLonger(r *trial.Run) bool {
+	stays := slices.ContainsFunc(r.Kinds, func(k trial.Kind) bool { return k.Sort == trial.Never })
+	return !stays && r.Left.Sort == trial.Status && r.Before.Status == string(sim.StatusTimedOut) && r.After.Asked > r.Before.Asked
 }
 
 // retried tells of an error of the poll that the new loop asks again.

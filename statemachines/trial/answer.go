@@ -295,7 +295,7 @@ func (c *callee) addErrors(op *catalog.Operation, named []string) {
 	}
 	add(&sim.TaskError{Name: asl.ErrorTimeout, Cause: ""})
 	for _, name := range named {
-		if !strings.HasPrefix(name, "States.") {
+		if !strings.HasPrefix(name, "States.") || asl.IsOfRequest(name) {
 			add(&sim.TaskError{Name: name, Cause: "tried"})
 		}
 	}

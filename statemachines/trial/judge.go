@@ -70,5 +70,5 @@ func (o Outcome) IsBroken() bool {
 // IsEngineError tells whether an error, by its name, is one that the engine has with a definition: no Task fails by it,
 // and no time is over.
 func IsEngineError(name string) bool {
-	return strings.HasPrefix(name, "States.") && name != asl.ErrorTimeout && name != asl.ErrorTaskFailed
+	return strings.HasPrefix(name, "States.") && name != asl.ErrorTimeout && name != asl.ErrorTaskFailed && !asl.IsOfRequest(name)
 }

@@ -2,6 +2,7 @@ package fixtruth_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"flag"
 	"regexp"
@@ -141,7 +142,7 @@ func frame(f *fixtruth.Frame, k trial.Kind) {
 		f.Statuses = append(f.Statuses, k.Value)
 		f.AnyOther = f.AnyOther || k.Value == "" || k.Value == trial.UnknownValue
 	case trial.Fails:
-		f.Errors = append(f.Errors, k.Value)
+		f.Errors = append(f.Errors, cmp.Or(k.Value, "States.ALL"))
 	case trial.Never:
 		if k.Value == "" {
 			f.Above = maxWait

@@ -25,7 +25,9 @@ const (
 const Any = ""
 
 // Ways are what the loop of a Task that polls does with each status, and with any other, by runs on
-// answers that have all members. A run that does not come to the Task says nothing of an answer.
+// answers that have the members of a job with that status. Answers have all members where a status that nobody
+// knows leaves open which, and where a run breaks by an absent one: a table may say where the others lead. A run that
+// does not come to the Task says nothing of an answer.
 func (d *Drawn) Ways(ctx context.Context, task string) (map[string]Way, error) {
 	m, err := parse(d.Text)
 	if err != nil {
@@ -34,7 +36,13 @@ func (d *Drawn) Ways(ctx context.Context, task string) (map[string]Way, error) {
 	op, ways := d.plan.op, map[string]Way{}
 	for _, status := range slices.Concat(op.success, op.failure, op.running, op.ending, []string{unknownStatus}) {
 		a := answer{status: status}
-		o, err := d.plan.run(ctx, m, d.Input, d.plan.scenarioOf(task, a, a, answer{status: op.success[0]}), usual)
+		s := d.plan.scenarioOf(task, a, a, answer{status: op.success[0]})
+		s.full = status == unknownStatus
+		o, err := d.plan.run(ctx, m, d.Input, s, usual)
+		if err == nil && isBroken(o.err) {
+			s.full = true
+			o, err = d.plan.run(ctx, m, d.Input, s, usual)
+		}
 		if err != nil {
 			return nil, err
 		}
