@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -230,7 +231,7 @@ func (j *job) prepare(a *answers, models func(service string) (*catalog.Service,
 		j.identity = identityOf(j.entry, model)
 	}
 	j.echoes = j.findEchoes(model)
-	j.behaviour = a.behaviourOf(j.entry, model, j.polledOn, j.echoes)
+	j.behaviour = a.telling(j.alsoTold()...).behaviourOf(j.entry, model, j.polledOn, j.echoes)
 	j.behaviour.polledOn = slices.Concat(j.polledOn, j.namedRunning())
 	j.prepareBegins()
 	return nil
@@ -316,6 +317,14 @@ func (j *job) resultPlace(at place) place {
 		at = append(place{rule.name}, at...)
 	}
 	return at
+}
+
+// alsoTold are the places of the describe call's answer which the result of the Task that ends with the job has besides.
+func (j *job) alsoTold() []place {
+	if j.sync == nil {
+		return nil
+	}
+	return slices.Collect(maps.Values(syncResults[j.sync.parsed.Service+":"+j.sync.parsed.Action].also))
 }
 
 // SyncResult returns what a ".sync" Task returns of a job that has ended: of the

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"iter"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -74,15 +75,28 @@ func (a *answers) with(op *catalog.Operation) *answers {
 	if op == nil {
 		return a
 	}
-	own := *a
-	own.Empty = op.Unanswered()
-	if len(op.Always()) == 0 {
-		return &own
-	}
-	own.Has = typecheck.Members{}
+	always := make([]place, 0, len(op.Always()))
 	for _, path := range op.Always() {
+		always = append(always, parsePlace(path))
+	}
+	own := *a.telling(always...)
+	own.Empty = op.Unanswered()
+	return &own
+}
+
+// telling are answers that have what stands at some places, besides what they have anyway.
+func (a *answers) telling(places ...place) *answers {
+	if len(places) == 0 {
+		return a
+	}
+	own := *a
+	own.Has = maps.Clone(a.Has)
+	if own.Has == nil {
+		own.Has = typecheck.Members{}
+	}
+	for _, at := range places {
 		var names []string
-		for _, part := range parsePlace(path) {
+		for _, part := range at {
 			if name, is := part.(string); is {
 				names = append(names, name)
 			}

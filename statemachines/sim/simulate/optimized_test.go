@@ -56,3 +56,19 @@ func TestSyncResultOfCluster(t *testing.T) {
 	result := simulate.SyncResult(r, map[string]any{"Cluster": map[string]any{"Id": "j-1"}}, op.Output)
 	require.Equal(t, map[string]any{"Cluster": map[string]any{"Id": "j-1"}, "ClusterId": "j-1"}, result)
 }
+
+// A simulated cluster of ".sync" has that id, too, also where no answer has more than the model requires.
+func TestSimulatedClusterHasItsID(t *testing.T) {
+	t.Parallel()
+	m, err := asl.Parse([]byte(`{"StartAt": "Create", "States": {
+  "Create": {"Type": "Task", "Resource": "arn:aws:states:::elasticmapreduce:createCluster.sync", "Parameters": {}, "ResultPath": "$.c", "Next": "Protect"},
+  "Protect": {"Type": "Task", "Resource": "arn:aws:states:::elasticmapreduce:setClusterTerminationProtection",
+    "Parameters": {"ClusterId.$": "$.c.ClusterId", "TerminationProtected": true}, "End": true}}}`))
+	require.NoError(t, err)
+	responses, _, err := simulate.Responses(m, simulate.Options{Models: models.Load})
+	require.NoError(t, err)
+	for name, answer := range map[string]any{"usual": responses["Create"].Usual, "bare": responses["Create"].Bare} {
+		require.Contains(t, answer, "ClusterId", name)
+		require.Contains(t, answer, "ClusterArn", name)
+	}
+}
