@@ -46,7 +46,10 @@ func (c *checked) leadErrors(s *asl.State, at int, newError string, routes []str
 		one.about = fmt.Sprintf("a failure in %q", s.Name)
 	}
 	for inner := range c.machine.All {
-		if inner.Task != nil && (inner == s || s.Task == nil && c.isInside(inner, s)) {
+		switch {
+		case inner.Task != nil && inner == s:
+			one.frame = append(one.frame, trial.Kind{Task: s.Name, Sort: trial.Fails})
+		case inner.Task != nil && s.Task == nil && c.isInside(inner, s): // any answer may be a failure there
 			one.frame = append(one.frame, trial.Kind{Task: inner.Name})
 		}
 	}

@@ -129,6 +129,9 @@ func followMany(v Value, steps []jsonpath.Step) (_ Value, stopped *stop) {
 			}
 		case jsonpath.StepAll, jsonpath.StepFilter:
 			next = followAll(v, step.Kind)
+			if f, ok := step.Filter(); ok {
+				demandFilter(next, f)
+			}
 		}
 		next = next.without(missing)
 		if found := v.without(missing); next.IsNothing() && !found.IsNothing() && stopped == nil && step.Kind == jsonpath.StepName {
@@ -246,6 +249,24 @@ func elementsOf(v Value, step jsonpath.Step) (items []Value, exact bool) {
 		items = append(items, l.items[i])
 	}
 	return items, true
+}
+
+// demandFilter notes what a filter asks of the values that it looks at.
+func demandFilter(v Value, f jsonpath.Filter) {
+	for _, part := range f.Parts {
+		demandFilter(v, part)
+	}
+	for _, name := range f.Member {
+		v = memberOf(v, name)
+	}
+	switch f.Kind {
+	case jsonpath.FilterExists:
+		v.demandAsked()
+	case jsonpath.FilterCompare:
+		v.demandRead(true)
+		v.demandLiteral(Literal(f.Literal))
+	default:
+	}
 }
 
 // followAll is any part of a value that a wildcard or a filter selects.
