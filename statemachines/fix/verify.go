@@ -63,8 +63,25 @@ func (f *fragment) verify(ctx context.Context, before, changed *document, o Opti
 	return after, nil
 }
 
-// ofCalls are the rules about a call that the new loop makes as the old one does.
-var ofCalls = []string{lint.RepeatedStart, lint.LargeAnswer}
+// ofCalls are the rules about a call that the new loop makes as the old one does, and about a bound that leads where the
+// old one led.
+var ofCalls = []string{lint.RepeatedStart, lint.LargeAnswer, ofBound}
+
+// ofBound stands for the rule hidden-failure where it is about a bound, and not about a Catch.
+const ofBound = "hidden-failure of a bound"
+
+// about is the rule of a finding.
+func (f *finding) about() string {
+	if f.Rule == lint.HiddenFailure && isOfBound(f.Finding) {
+		return ofBound
+	}
+	return f.Rule
+}
+
+// isOfBound tells whether a finding of hidden-failure stands at a Choice.
+func isOfBound(f lint.Finding) bool {
+	return strings.Contains(f.Pointer, "/Choices/") || strings.HasSuffix(f.Pointer, "/Default")
+}
 
 // checkFindings refuses a loop in which lint finds something, and one with which it finds
 // elsewhere what cannot work, and did before.
@@ -76,18 +93,18 @@ func (f *fragment) checkFindings(before, after *document, o Options) error {
 	known, inside := map[[2]string]bool{}, map[string]bool{} // rules and states, and rules of the old loop
 	for _, l := range old {
 		known[[2]string{l.Rule, l.state}] = true
-		inside[l.Rule] = inside[l.Rule] || f.inside[l.state]
+		inside[l.about()] = inside[l.about()] || f.inside[l.state]
 	}
 	all, err := after.look(o)
 	if err != nil {
 		return err
 	}
 	for _, l := range all {
-		if f.states[l.state] == nil || l.ofTypes || l.Severity == diag.Note || inside[l.Rule] && slices.Contains(ofCalls, l.Rule) {
+		if f.states[l.state] == nil || l.ofTypes || l.Severity == diag.Note || inside[l.about()] && slices.Contains(ofCalls, l.about()) {
 			continue
 		}
 		where := "in the new loop"
-		if inside[l.Rule] {
+		if inside[l.about()] {
 			where += ", as in the old one"
 		}
 		return refuse("lint finds %s %s: %s", l.Rule, where, l.Message)

@@ -189,7 +189,7 @@ func (c scope) expression(p *jsonata.Part, steps []string) formula {
 			return f
 		}
 	}
-	f := formula{text: fmt.Sprintf("%d %s %v", p.Kind, p.Text, p.Value), counts: counts(p), picks: len(p.Filters) > 0}
+	f := formula{text: fmt.Sprintf("%d %s %v", p.Kind, p.Text, p.Value), counts: counts(p), picks: picks(p)}
 	parts := slices.Concat(p.Parts, p.Filters)
 	if first, rest, found := c.unfiltered(p); found {
 		parts = rest
@@ -215,6 +215,12 @@ func (c scope) unfiltered(p *jsonata.Part) (f formula, rest []jsonata.Part, foun
 	}
 	f, found = c.plain(&jsonata.Part{Kind: p.Kind, Parts: p.Parts, Text: p.Text})
 	return f, p.Filters, found
+}
+
+// picks tells whether a part of an expression takes a part of a list.
+func picks(p *jsonata.Part) bool {
+	isFiltered := func(part jsonata.Part) bool { return len(part.Filters) > 0 }
+	return isFiltered(*p) || p.Kind == jsonata.PartPath && slices.ContainsFunc(p.Parts, isFiltered)
 }
 
 // counts tells whether a part of an expression adds to a number, or takes a part of a list.
