@@ -71,16 +71,18 @@ func TestMaxWaitOfABoundedLoop(t *testing.T) {
   ], "Default": "Pause"},
   "Good": {"Type": "Succeed"}, "Bad": {"Type": "Fail"}, "Late": {"Type": "Fail", "Error": "Late"}}}`
 	for polls, c := range map[string]struct {
-		want time.Duration
-		note string
+		given, want time.Duration
+		note        string
 	}{
-		"100": {50 * time.Minute, ""},
-		"230": {115 * time.Minute, ""},
-		"239": {110 * time.Minute, "the new loop waits 1h50m, to end before the machine does, 2h after its start; the old one waited 1h59m30s. The loop gives up a job that ends later"},
+		"100": {0, 50 * time.Minute, ""},
+		"101": {3 * time.Hour, 110 * time.Minute, "the new loop waits 1h50m, and not 3h, to end before the machine does, 2h after its start"},
+		"102": {115 * time.Minute, 115 * time.Minute, "the machine ends 2h after its start, maybe before this loop does"},
+		"230": {0, 115 * time.Minute, ""},
+		"239": {0, 110 * time.Minute, "the new loop waits 1h50m, to end before the machine does, 2h after its start; the old one waited 1h59m30s. The loop gives up a job that ends later"},
 	} {
 		t.Run(polls, func(t *testing.T) {
 			t.Parallel()
-			_, loops := apply(t, strings.Replace(text, "POLLS", polls, 1), fix.Options{Strategy: compile.Variables})
+			_, loops := apply(t, strings.Replace(text, "POLLS", polls, 1), fix.Options{Strategy: compile.Variables, MaxWait: c.given})
 			require.Empty(t, loops[0].Refused)
 			require.Equal(t, c.want, loops[0].MaxWait)
 			notes := strings.Join(loops[0].Notes, "; ")

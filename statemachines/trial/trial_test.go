@@ -145,6 +145,24 @@ func TestErrorsBehindABound(t *testing.T) {
 	require.Subset(t, scriptsOf(outside), []string{`Sns.NotFoundException at "Late"` + behind, `Sns.NotFoundException at "Late" for ever` + behind})
 }
 
+// The code of a request by which an HTTP Task fails is tried where a Catch names it, and breaks nothing.
+func TestErrorsOfRequests(t *testing.T) {
+	t.Parallel()
+	const text = `{"StartAt": "Look", "States": {
+		"Look": {"Type": "Task", "Resource": "arn:aws:states:::http:invoke", "Parameters": {"ApiEndpoint": "https://jobs.example.com/1", "Method": "GET",
+			"Authentication": {"ConnectionArn": "arn:aws:events:us-east-1:123456789012:connection/jobs/1"}},
+			"Catch": [{"ErrorEquals": ["States.Http.StatusCode.404"], "Next": "Good"}], "Next": "Done?"},
+		"Done?": {"Type": "Choice", "Default": "Wait", "Choices": [{"Variable": "$.ResponseBody.status", "StringEquals": "done", "Next": "Good"}]},
+		"Wait": {"Type": "Wait", "Seconds": 60, "Next": "Look"},
+		"Good": {"Type": "Succeed"}}}`
+	outside := compare(t, text, `"Catch": [{"ErrorEquals": ["States.Http.StatusCode.404"], "Next": "Good"}], `, "").Outside()
+	require.NotEmpty(t, outside)
+	for _, run := range outside {
+		require.Contains(t, run.Script, `States.Http.StatusCode.404 at "Look"`)
+		require.False(t, run.After.IsBroken(), run.Script)
+	}
+}
+
 // A long way to a loop takes nothing away from how far its runs go.
 func TestLoopBehindALongWay(t *testing.T) {
 	t.Parallel()
