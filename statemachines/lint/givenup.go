@@ -31,8 +31,8 @@ func (c *checker) checkGivenUp(l *loop, r *reading) {
 		}
 		field := "/Default"
 		if way.Kind == asl.TransitionRule {
-			if !c.boundsOf(l).limits[s][way] {
-				continue // it looks at the status
+			if !c.boundsOf(l).limits[s][way] || len(partsOf(&s.Choice.Rules[way.Rule])) > 1 {
+				continue // it looks at the status, too
 			}
 			field = fmt.Sprintf("/Choices/%d/Next", way.Rule)
 		}
