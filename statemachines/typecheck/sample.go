@@ -33,6 +33,15 @@ func (m Members) Add(path ...string) {
 	}
 }
 
+// Clone returns a copy.
+func (m Members) Clone() Members {
+	all := make(Members, len(m))
+	for name, inner := range m {
+		all[name] = inner.Clone()
+	}
+	return all
+}
+
 // deepest bounds the depth of a sample: shapes can contain themselves.
 const deepest = 8
 

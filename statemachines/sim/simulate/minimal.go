@@ -2,7 +2,6 @@ package simulate
 
 import (
 	"iter"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -90,10 +89,7 @@ func (a *answers) telling(places ...place) *answers {
 		return a
 	}
 	own := *a
-	own.Has = maps.Clone(a.Has)
-	if own.Has == nil {
-		own.Has = typecheck.Members{}
-	}
+	own.Has = a.Has.Clone()
 	for _, at := range places {
 		var names []string
 		for _, part := range at {
