@@ -76,16 +76,16 @@ func (d *document) insertBlock(p planned) ([]change, error) {
 		if own, alone := d.margin(begin); alone {
 			begin = d.aboveComments(begin, own)
 		}
-		return []change{{p.At, begin, begin, body + pen.eol + margin}}, nil
+		return []change{{at: p.At, from: begin, to: begin, text: body + pen.eol + margin}}, nil
 	}
 	end, err := d.blockEnd(p.At, n, column)
 	if err != nil {
 		return nil, err
 	}
 	if end == len(d.text) && (end == 0 || d.text[end-1] != '\n') {
-		return []change{{p.At, end, end, pen.eol + margin + body}}, nil
+		return []change{{at: p.At, from: end, to: end, text: pen.eol + margin + body}}, nil
 	}
-	return []change{{p.At, end, end, margin + body + pen.eol}}, nil
+	return []change{{at: p.At, from: end, to: end, text: margin + body + pen.eol}}, nil
 }
 
 // replaceBlock replaces a value of block YAML by one that may need other lines.
@@ -100,14 +100,14 @@ func (d *document) replaceBlock(p planned) ([]change, error) {
 	}
 	column := d.column(begin)
 	if n.name < 0 {
-		return []change{{p.At, begin, n.to, pen.item(p.text, n.role(), column)}}, nil
+		return []change{{at: p.At, from: begin, to: n.to, text: pen.item(p.text, n.role(), column)}}, nil
 	}
 	end, err := d.nameEnd(p.At, n)
 	if err != nil {
 		return nil, err
 	}
 	colon := bytes.IndexByte(d.text[end:], ':')
-	return []change{{p.At, end + colon + 1, n.to, pen.block(p.text, n.role(), column)}}, nil
+	return []change{{at: p.At, from: end + colon + 1, to: n.to, text: pen.block(p.text, n.role(), column)}}, nil
 }
 
 // removeBlock takes the lines of a member or an item of block YAML away.
@@ -150,7 +150,7 @@ func (d *document) removeBlock(p planned) ([]change, error) {
 		}
 		end = next
 	}
-	return []change{{p.At, begin, end, ""}}, nil
+	return []change{{at: p.At, from: begin, to: end, text: ""}}, nil
 }
 
 // inFlow tells whether an object or array is written in brackets.

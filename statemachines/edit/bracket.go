@@ -12,7 +12,7 @@ func (d *document) change(p planned) ([]change, error) {
 	n := p.node
 	own := n // whose text changes
 	switch p.Op {
-	case Before, Behind, Remove, Rename:
+	case Before, Behind, Remove, Rename, Move:
 		own = n.parent
 		if !n.isPlaced() {
 			return nil, d.refuse(p.At, n.parent, "%s gives the value", d.elsewhere(n))
@@ -31,7 +31,7 @@ func (d *document) change(p planned) ([]change, error) {
 	case Rename:
 		var end int
 		if end, err = d.nameEnd(p.At, n); err == nil {
-			changes = []change{{p.At, n.name, end, d.pen(n).key(p.name, n.parent.bracket)}}
+			changes = []change{{at: p.At, from: n.name, to: end, text: d.pen(n).key(p.name, n.parent.bracket)}}
 		}
 	case Replace:
 		changes, err = d.replace(p)
@@ -53,6 +53,8 @@ func (d *document) change(p planned) ([]change, error) {
 		changes, err = d.insert(p)
 	case Before, Behind:
 		changes, err = d.insert(p)
+	case Move:
+		changes, err = d.move(p)
 	}
 	return changes, err
 }
@@ -95,15 +97,15 @@ func (d *document) insertInBrackets(p planned) []change {
 		if alone {
 			at = d.aboveComments(at, margin)
 		}
-		return []change{{p.At, at, at, text + separator + gap}}
+		return []change{{at: p.At, from: at, to: at, text: text + separator + gap}}
 	}
 	if end, comma, found := d.commentEnd(n); alone && found { // a comment stays with its line
 		if comma {
-			return []change{{p.At, end, end, gap + text}}
+			return []change{{at: p.At, from: end, to: end, text: gap + text}}
 		}
-		return []change{{p.At, n.to, n.to, separator}, {p.At, end, end, gap + text}}
+		return []change{{at: p.At, from: n.to, to: n.to, text: separator}, {at: p.At, from: end, to: end, text: gap + text}}
 	}
-	return []change{{p.At, n.to, n.to, separator + gap + text}}
+	return []change{{at: p.At, from: n.to, to: n.to, text: separator + gap + text}}
 }
 
 // gap is what stands behind the comma beside a node.
@@ -168,7 +170,7 @@ func (d *document) replace(p planned) ([]change, error) {
 	if inBlock {
 		text = pen.scalar(p.text, n.role(), false)
 	}
-	return []change{{p.At, n.from, n.to, text}}, nil
+	return []change{{at: p.At, from: n.from, to: n.to, text: text}}, nil
 }
 
 // removeInBrackets takes a node away whose parent stands in brackets.

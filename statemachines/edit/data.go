@@ -7,11 +7,15 @@ type planned struct {
 	Edit
 
 	node  *node
+	to    *node // of a Move
 	value *jsontree.Node
 	// name and text are what is written: Fn::Sub reads them.
 	name string
 	text *jsontree.Node
 }
+
+// arrive is what a Move does with the item in front of which it puts another one: value.
+const arrive Op = "arrive"
 
 // changesOf are the edits of a definition's values. It makes them as data, for what the
 // text says afterwards to be compared with.
@@ -64,12 +68,12 @@ func (c changesOf) withNeighbours(m jsontree.Member, around map[*jsontree.Node]b
 		switch p.Op {
 		case Rename:
 			m.Name = p.Name
-		case Remove:
+		case Remove, Move:
 			removed = true
-		case Replace, Before, Behind, Append:
+		case Replace, Before, Behind, Append, arrive:
 		}
 	}
-	out := c.inserted(n, Before)
+	out := append(c.inserted(n, Before), c.inserted(n, arrive)...)
 	if !removed {
 		out = append(out, jsontree.Member{Name: m.Name, Value: c.change(n, around)})
 	}

@@ -219,6 +219,7 @@ type change struct {
 	at       string // the pointer of the edit
 	from, to int
 	text     string
+	written  bool // the text is as the file has it
 }
 
 // write makes the changes in the file.
@@ -253,6 +254,9 @@ func (d *document) write(all []change) ([]byte, error) {
 
 // encode writes a text as the string around it has it.
 func (d *document) encode(c change) (string, error) {
+	if c.written {
+		return c.text, nil
+	}
 	if d.writing.Template {
 		return d.encodeTemplate(c)
 	}

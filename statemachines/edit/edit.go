@@ -36,6 +36,8 @@ const (
 	Behind Op = "behind"
 	// Append inserts it at the end of the object or array at At, which may be empty.
 	Append Op = "append"
+	// Move puts the item at At in front of the one at To, which stands before it in the array. Each keeps its comments.
+	Move Op = "move"
 )
 
 // Edit is a change of a definition.
@@ -47,6 +49,8 @@ type Edit struct {
 	Name string `json:"name,omitempty"`
 	// Value is the new value: JSON, in the order in which it is to be written.
 	Value json.RawMessage `json:"value,omitempty"`
+	// To is a JSON pointer to the item in front of which Move puts another one.
+	To string `json:"to,omitempty"`
 }
 
 // Error says why an edit is not made.
@@ -133,7 +137,7 @@ func (d *document) plan(e Edit, plan changesOf) (planned, error) {
 	p := planned{Edit: e, node: n}
 	switch e.Op {
 	case Replace, Append:
-	case Rename, Remove, Before, Behind:
+	case Rename, Remove, Before, Behind, Move:
 		if n.parent == nil {
 			return p, d.refuse(e.At, n, "the definition itself has no neighbour and no name")
 		}
@@ -147,14 +151,22 @@ func (d *document) plan(e Edit, plan changesOf) (planned, error) {
 			return p, d.refuse(e.At, n, "only an object or an array has an end, found %s", n.kind)
 		}
 	}
-	names := inside != nil && inside.kind == jsontree.Object && e.Op != Replace && e.Op != Remove
+	names := inside != nil && inside.kind == jsontree.Object && e.Op != Replace && e.Op != Remove && e.Op != Move
 	if names != (e.Name != "") {
 		return p, d.refuse(e.At, n, "a name is for a member alone, found the name %q", e.Name)
 	}
 	if names && d.takes(inside, e.Name, plan) {
 		return p, d.refuse(e.At, n, "there is a member %q already", e.Name)
 	}
-	if e.Op != Remove && e.Op != Rename {
+	if e.Op == Move {
+		to, err := d.target(e, n)
+		if err != nil {
+			return p, err
+		}
+		p.to = to
+		plan[to.data] = append(plan[to.data], planned{Edit: Edit{Op: arrive}, node: to, value: n.data})
+	}
+	if e.Op != Remove && e.Op != Rename && e.Op != Move {
 		value, err := d.parse(e.Value)
 		if err != nil {
 			return p, d.refuse(e.At, n, "%s", err)

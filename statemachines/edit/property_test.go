@@ -131,6 +131,13 @@ func newEdit(r *rand.Rand, root *value) (e edit.Edit, parent string) {
 	if in.kind == '{' && r.IntN(6) == 0 {
 		e.Op, e.Value = edit.Rename, nil
 	}
+	if in.kind == '[' && i > 0 && r.IntN(3) == 0 {
+		to := r.IntN(i)
+		e = edit.Edit{Op: edit.Move, At: at.pointer, To: fmt.Sprintf("%s/%d", at.within, to)}
+		moved := in.children[i]
+		in.children = slices.Insert(slices.Delete(in.children, i, i+1), to, moved)
+		return e, at.within
+	}
 	switch e.Op {
 	case edit.Replace:
 		added.name = in.children[i].name
@@ -147,7 +154,7 @@ func newEdit(r *rand.Rand, root *value) (e edit.Edit, parent string) {
 		e.At, i = at.within, len(in.children)
 	case edit.Behind:
 		i++
-	case edit.Before:
+	case edit.Before, edit.Move:
 	}
 	e.Name = added.name
 	in.children = slices.Insert(in.children, i, added)
@@ -181,10 +188,10 @@ func requireOutside(t *testing.T, before, after []byte, parent, name string) {
 // requireLines makes sure that an edit changes few lines, and no comment.
 func requireLines(t *testing.T, before, after string, e edit.Edit, name string) {
 	t.Helper()
-	if e.Op == edit.Before || e.Op == edit.Behind || e.Op == edit.Append || e.Op == edit.Rename {
+	if e.Op == edit.Before || e.Op == edit.Behind || e.Op == edit.Append || e.Op == edit.Rename || e.Op == edit.Move {
 		require.LessOrEqual(t, missing(before, after), 2, "%s\n%s", name, after)
 	}
-	if e.Op == edit.Before || e.Op == edit.Behind || e.Op == edit.Append {
+	if e.Op == edit.Before || e.Op == edit.Behind || e.Op == edit.Append || e.Op == edit.Move {
 		for _, comment := range []string{"# it's here", "# {x: [y]}", "# what follows", "# kept", "# ours"} {
 			require.Equal(t, strings.Count(before, comment), strings.Count(after, comment), "%s\n%s", name, after)
 		}

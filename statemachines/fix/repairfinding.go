@@ -163,7 +163,8 @@ func isOfValues(rule string) bool {
 
 // isOfAnswers tells whether a rule finds what a loop does with answers, which a wrong word hid.
 func isOfAnswers(rule string) bool {
-	return strings.HasPrefix(rule, "status-") || rule == lint.UnboundedLoop || rule == lint.LoopingDefault || rule == typecheck.UnreachableRule
+	return strings.HasPrefix(rule, "status-") || rule == lint.UnboundedLoop || rule == lint.LoopingDefault || rule == lint.RepeatedStart ||
+		rule == typecheck.UnreachableRule
 }
 
 // isPartOf tells whether a finding is about no other statuses than another one.

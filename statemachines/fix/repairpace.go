@@ -29,7 +29,7 @@ func (c *checked) pace(l *lint.Loop, f lint.Finding, o RepairOptions) []candidat
 		class: Offered, paced: true, excuses: fillsHistory, also: "only you know how soon the end of the job must be seen",
 		mended: func(r *trial.Run) bool { return r.After.Status != trial.Endless },
 	}
-	poll, pause := c.onlyTaskAround(s), usualPause
+	poll, pause := c.hotPoll(l, s), usualPause
 	switch {
 	case s.Wait == nil:
 		if poll == nil {
@@ -68,19 +68,18 @@ func (c *checked) fittingPause(l *lint.Loop) time.Duration {
 	return time.Duration(math.Ceil(limit.Seconds()*float64(longestLap(l))/fullEvents)) * time.Second
 }
 
-// onlyTaskAround is the one Task in the cycles through a state; nil if there are several.
-func (c *checked) onlyTaskAround(s *asl.State) *asl.State {
-	var only *asl.State
-	for _, other := range c.flowOf(s).States {
-		if other.Task == nil || !c.turnsWith(s, other) {
-			continue
-		}
-		if only != nil {
-			return nil
-		}
-		only = other
+// hotPoll is the Task that the loop on which no time passes polls, around a state: that of its table, or the only one that
+// each way goes through; nil if there are several.
+func (c *checked) hotPoll(l *lint.Loop, s *asl.State) *asl.State {
+	tasks := lint.Rush(c.flowOf(s), s)
+	switch {
+	case l != nil && slices.Contains(tasks, l.Poll):
+		return l.Poll
+	case len(tasks) == 1:
+		return tasks[0]
+	default:
+		return nil
 	}
-	return only
 }
 
 // flowOf is the flow that a state is in.
@@ -93,21 +92,22 @@ func (c *checked) flowOf(s *asl.State) *asl.Flow {
 	return f
 }
 
-// turnsWith tells whether two states are in one cycle.
-func (c *checked) turnsWith(a, b *asl.State) bool {
-	f := c.flowOf(a)
-	return f.Leads(a, b) && f.Leads(b, a)
-}
-
-// pauseBefore leads the ways to a Task from its cycle through a Wait. The way into the loop stays, and those from a Wait
-// have a pause.
+// pauseBefore leads the ways back to a Task through a Wait. The way into the loop stays, also behind a call that starts the
+// job again, and those from a Wait have a pause.
 func (c *checked) pauseBefore(poll *asl.State, pause time.Duration) []edit.Edit {
 	name := c.newName("Wait before " + poll.Name)
+	flow := c.flowOf(poll)
+	inside := []*asl.State{poll}
 	var edits []edit.Edit
-	for _, s := range c.flowOf(poll).States {
+	for i := 0; i < len(inside); i++ {
+		s := inside[i]
 		for _, way := range s.Transitions() {
-			if way.To == poll.Name && s.Wait == nil && c.turnsWith(s, poll) {
+			to := flow.State(way.To)
+			if to == poll && s.Wait == nil {
 				edits = append(edits, edit.Edit{Op: edit.Replace, At: targetPointer(s, way), Value: jsonOf(name)})
+			}
+			if to != nil && !lint.Changes(to) && !slices.Contains(inside, to) {
+				inside = append(inside, to)
 			}
 		}
 	}

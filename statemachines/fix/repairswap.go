@@ -27,10 +27,7 @@ func (c *checked) swapRules(f lint.Finding, l *lint.Loop) []candidate {
 	one := candidate{
 		class: Offered, about: "status " + words[0], frame: kindsOf(l, words...), mended: isEnded,
 		also: fmt.Sprintf("only you know which of the two rules of %q is right", s.Name),
-		edits: []edit.Edit{
-			{Op: edit.Before, At: rules[at-1].Pointer(), Value: rules[at].Raw()},
-			{Op: edit.Remove, At: rules[at].Pointer()},
-		},
+		edits: []edit.Edit{{Op: edit.Move, At: rules[at].Pointer(), To: rules[at-1].Pointer()}},
 	}
 	if len(words) > 1 {
 		one.about = "statuses " + strings.Join(words, ", ")

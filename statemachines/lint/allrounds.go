@@ -14,7 +14,7 @@ func (c *checker) checkAllRounds(l *loop, r *reading) {
 		return
 	}
 	outer := slices.DeleteFunc(slices.Clone(l.states), func(s *asl.State) bool { return inner.inside[s.Name] })
-	start := slices.IndexFunc(outer, changes)
+	start := slices.IndexFunc(outer, Changes)
 	if start < 0 || !c.takesNext(l, r, outer) {
 		return
 	}

@@ -229,7 +229,7 @@ func (c *checker) loop(l *loop, express bool) {
 		if reset := c.findReset(l); reset != nil && reset.inside[s.Name] {
 			around = reset
 		}
-		if s.Task != nil && polls && (c.operations.of(s) != nil || around.passesTime() && (!changes(s) || !around.turnsAroundPolls())) {
+		if s.Task != nil && polls && (c.operations.of(s) != nil || around.passesTime() && (!Changes(s) || !around.turnsAroundPolls())) {
 			c.poll(l, s, slices.ContainsFunc(tables, func(r *reading) bool { return r.Poll == s }))
 		}
 		if polls && len(s.Retry) == 0 && !slices.ContainsFunc(s.Catch, func(k asl.Catcher) bool { return takesAll(k.ErrorEquals) }) {

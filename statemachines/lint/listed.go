@@ -17,7 +17,7 @@ import (
 // listedBy is the operation that a Task of a loop calls with the statuses that its model lists; nil if an entry of the
 // catalogue polls it, or if no status has the name of a failure. That of a derived entry comes first.
 func (c *checker) listedBy(l *loop, s *asl.State) *polled {
-	if s.Task == nil || c.operations.of(s) != nil || changes(s) {
+	if s.Task == nil || c.operations.of(s) != nil || Changes(s) {
 		return nil
 	}
 	r := asl.ParseResource(s.Task.Resource)

@@ -159,13 +159,7 @@ func (c *checker) hot(l *loop) {
 		}
 	}
 	c.hotAfterTimestamp(l)
-	rushing := loops(l.flow, l.states, func(s *asl.State, way asl.Transition) bool {
-		return way.Kind != asl.TransitionCatch && !passesTime(s) && !turnsPage(s, way)
-	})
-	for _, r := range rushing {
-		if r.first(asl.TypeTask) == nil || slices.ContainsFunc(r.states, changes) {
-			continue
-		}
+	for _, r := range rushes(l.flow, l.states) {
 		i := slices.IndexFunc(r.states, goesOnForStatus(r))
 		if i >= 0 && c.pollsAgain(r) {
 			c.report(HotLoop, r.states[i], "", "the loop %s checks a status and has no Wait: it polls without a pause; add a Wait state",
@@ -176,16 +170,13 @@ func (c *checker) hot(l *loop) {
 
 // hotAfterTimestamp checks that a loop does not wait only for a time that stays the same.
 func (c *checker) hotAfterTimestamp(l *loop) {
-	var fixed *asl.State
-	for _, s := range l.states {
-		if passesTime(s) && (s.Wait == nil || !c.isFixed(l, s)) || changes(s) {
-			return
+	waitsForTime := func(s *asl.State) bool { return s.Wait != nil && s.Wait.Timestamp != nil }
+	for _, r := range loops(l.flow, unchanging(l.states), func(s *asl.State, _ asl.Transition) bool { return !passesTime(s) || waitsForTime(s) }) {
+		fixed := r.first(asl.TypeWait)
+		if fixed == nil || slices.ContainsFunc(r.states, func(s *asl.State) bool { return passesTime(s) && !c.isFixed(r, s) }) ||
+			!slices.ContainsFunc(r.states, goesOnForStatus(r)) {
+			continue
 		}
-		if fixed == nil && s.Wait != nil {
-			fixed = s
-		}
-	}
-	if fixed != nil && slices.ContainsFunc(l.states, goesOnForStatus(l)) {
 		c.report(HotLoop, fixed, "/"+fixed.Wait.Timestamp.Field, "%q is the same in each turn: once that time has passed, the loop polls without a pause "+
 			"and fills the history within minutes; wait with \"Seconds\", or compute the time anew", fixed.Wait.Timestamp.Field)
 	}
@@ -402,7 +393,7 @@ func throttleName(s *asl.State, service *catalog.Service) string {
 // to be polled does neither.
 func RepeatsWrite(s *asl.State) bool {
 	r := asl.ParseResource(s.Task.Resource)
-	if name := callOf(r); !changes(s) || name != "" && readPolled(name) != nil {
+	if name := callOf(r); !Changes(s) || name != "" && readPolled(name) != nil {
 		return false
 	}
 	e := findStarted(r)

@@ -39,7 +39,7 @@ func (c *checker) findReset(l *loop) *loop {
 func (c *checker) goesRoundAnyhow(b *bounds, hops []hop) bool {
 	env, passes, waits := c.types.Input(hops[0].state), false, false
 	for i, h := range hops {
-		if changes(h.state) {
+		if Changes(h.state) {
 			return false
 		}
 		ways := c.types.Step(h.state, env, c.types.Result(h.state))

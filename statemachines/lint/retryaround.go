@@ -100,7 +100,7 @@ func (c *checker) turnAround(s *asl.State, polling []asl.Retrier) (turn Turn, ex
 func readsService(s *asl.State) bool {
 	r := asl.ParseResource(s.Task.Resource)
 	_, sdk := r.SDK()
-	return sdk && r.Pattern == "" && !changes(s)
+	return sdk && r.Pattern == "" && !Changes(s)
 }
 
 // retryLoopAround adds the loop in the Retry of a Parallel, a Map or a nested state machine, whose

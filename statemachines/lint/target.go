@@ -20,7 +20,7 @@ func mayAsk(s *asl.State) bool {
 	case r.Service == "states" || r.Service == "apigateway":
 		return r.Pattern != "" || r.Service == "apigateway"
 	default:
-		return r.Pattern == "" && !changes(s)
+		return r.Pattern == "" && !Changes(s)
 	}
 }
 

@@ -68,9 +68,9 @@ func differs(t *asl.Template) bool {
 	return false
 }
 
-// changes tells whether a Task does work by its call, such as sending a message or
+// Changes tells whether a Task does work by its call, such as sending a message or
 // starting a job: a loop around it goes through items, and polls nothing.
-func changes(s *asl.State) bool {
+func Changes(s *asl.State) bool {
 	if s.Task == nil {
 		return false
 	}

@@ -107,7 +107,7 @@ func (c *checker) sayNotInCatalogue(l *loop) string {
 		if poll := c.polledInside(s); poll != nil {
 			return fmt.Sprintf("%q polls %s inside of %q, and lint follows no status out of there", poll.Name, c.operations.of(poll).name, s.Name)
 		}
-		if s.Task == nil || changes(s) && !mayAsk(s) {
+		if s.Task == nil || Changes(s) && !mayAsk(s) {
 			continue
 		}
 		if call := c.nameCall(s); mayAsk(s) && (call == "" || strings.HasPrefix(call, "lambda:")) {
