@@ -2,13 +2,14 @@ package edit
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
 )
 
 // change is an edit in the text.
-func (d *document) change(p planned) ([]change, error) {
+func (d *document) change(p planned, plan changesOf) ([]change, error) {
 	n := p.node
 	own := n // whose text changes
 	switch p.Op {
@@ -37,7 +38,7 @@ func (d *document) change(p planned) ([]change, error) {
 		changes, err = d.replace(p)
 	case Remove:
 		if n.parent.bracket {
-			changes, err = d.removeInBrackets(p)
+			changes, err = d.removeInBrackets(p, plan)
 		} else {
 			changes, err = d.removeBlock(p)
 		}
@@ -173,16 +174,26 @@ func (d *document) replace(p planned) ([]change, error) {
 	return []change{{at: p.At, from: n.from, to: n.to, text: text}}, nil
 }
 
-// removeInBrackets takes a node away whose parent stands in brackets.
-func (d *document) removeInBrackets(p planned) ([]change, error) {
+// removeInBrackets takes a node away whose parent stands in brackets. Of the last ones, the commas in front of them go.
+func (d *document) removeInBrackets(p planned, plan changesOf) ([]change, error) {
 	n := p.node
+	isRemoved := func(other *node) bool {
+		return slices.ContainsFunc(plan[other.data], func(p planned) bool { return p.Op == Remove })
+	}
 	before, behind := n.siblings()
-	c := change{at: p.At, from: n.parent.from + 1, to: n.parent.to - 1}
+	all := n.parent.children
+	last := !slices.ContainsFunc(all[slices.Index(all, n):], func(other *node) bool { return !isRemoved(other) })
+	c := change{at: p.At, from: n.start(), to: n.to}
 	switch {
-	case behind != nil:
-		c.from, c.to = n.start(), behind.start()
+	case !last:
+		c.to = behind.start()
 	case before != nil:
-		c.from, c.to = before.to, n.to
+		c.from = before.to
+	default:
+		c.from = n.parent.from + 1
+	}
+	if behind == nil && !slices.ContainsFunc(all, func(other *node) bool { return !isRemoved(other) }) {
+		c.to = n.parent.to - 1 // none is left
 	}
 	if c.from > n.start() || c.to < n.to {
 		return nil, d.refuse(p.At, n, "%s stands beside it", d.elsewhere(n))

@@ -83,13 +83,15 @@ func Apply(file []byte, read Read, edits ...Edit) ([]byte, error) {
 		return nil, err
 	}
 	plan := make(changesOf, len(edits))
-	var all []change
-	for _, e := range edits {
-		n, err := d.plan(e, plan)
-		if err != nil {
+	places := make([]planned, len(edits))
+	for i, e := range edits {
+		if places[i], err = d.plan(e, plan); err != nil {
 			return nil, err
 		}
-		changes, err := d.change(n)
+	}
+	var all []change
+	for _, p := range places {
+		changes, err := d.change(p, plan)
 		if err != nil {
 			return nil, err
 		}

@@ -38,6 +38,9 @@ func (c *checked) near(f lint.Finding, edits ...edit.Edit) []string {
 // errStillFound is of an edit that does not mend.
 var errStillFound = errors.New("the smallest edit does not mend it: lint still finds it")
 
+// errRuleStays is of an edit with which no fewer rules than before never apply, or more of them.
+var errRuleStays = errors.New("the smallest edit does not mend it: with it, a rule never applies")
+
 // nameEdit says in a reason that is about the smallest edit which edit that is.
 func nameEdit(reason string, edits []edit.Edit) string {
 	if len(edits) == 0 || !strings.Contains(reason, "the smallest edit") {
@@ -58,6 +61,8 @@ func nameEdit(reason string, edits []edit.Edit) string {
 		what = "without " + e.At
 	case edit.Before, edit.Behind:
 		what = fmt.Sprintf("%s %s %s", value, map[edit.Op]string{edit.Before: "in front of", edit.Behind: "behind"}[e.Op], e.At)
+	case edit.Move:
+		what = fmt.Sprintf("%s in front of %s", e.At, e.To)
 	case edit.Append:
 		what = fmt.Sprintf("%s at the end of %s", value, e.At)
 	}
@@ -111,12 +116,15 @@ func (e *foundError) Error() string {
 // newFinding is the error of a finding that edits bring, or do not take away.
 func newFinding(before, after *checked, mended lint.Finding, edits []edit.Edit) error {
 	at := before.stateAt(mended)
+	if was, is := before.unreachableRules(at.Name), after.unreachableRules(at.Name); is > was || is == was && mended.Rule == typecheck.UnreachableRule {
+		return errRuleStays // whatever their numbers are now
+	}
 	for _, f := range after.findings {
 		s := after.stateAt(f)
 		if s == nil {
 			continue
 		}
-		if f.Rule == mended.Rule && s.Name == at.Name && f.Message == mended.Message {
+		if f.Rule == mended.Rule && f.Rule != typecheck.UnreachableRule && s.Name == at.Name && f.Message == mended.Message {
 			return errStillFound
 		}
 		known := slices.ContainsFunc(before.findings, func(old lint.Finding) bool {
@@ -132,6 +140,16 @@ func newFinding(before, after *checked, mended lint.Finding, edits []edit.Edit) 
 		}
 	}
 	return nil
+}
+
+// unreachableRules counts the rules of a Choice, and their texts, that never apply.
+func (c *checked) unreachableRules(state string) (n int) {
+	for _, f := range c.findings {
+		if s := c.stateAt(f); f.Rule == typecheck.UnreachableRule && s != nil && s.Name == state {
+			n++
+		}
+	}
+	return n
 }
 
 // isUncovered tells of a finding whether it was there before a repair, and hidden: lint reads no further than a wrong word,

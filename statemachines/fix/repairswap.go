@@ -10,8 +10,9 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/trial"
 )
 
-// swapRules puts a rule that never applies in front of the one before it, which takes what the rule is for. Lint still
-// finds one of the two where both are for the same: then no edit says which one is meant.
+// swapRules puts a rule that never applies in front of those before it that take what the rule is for, past as few as it
+// needs: one of them may itself never apply. Lint still finds one of two where both are for the same: then no edit says which
+// one is meant.
 func (c *checked) swapRules(f lint.Finding, l *lint.Loop) []candidate {
 	s := c.stateAt(f)
 	at := 0
@@ -27,7 +28,6 @@ func (c *checked) swapRules(f lint.Finding, l *lint.Loop) []candidate {
 	one := candidate{
 		class: Offered, about: "status " + words[0], frame: kindsOf(l, words...), mended: isEnded,
 		also: fmt.Sprintf("only you know which of the two rules of %q is right", s.Name),
-		edits: []edit.Edit{{Op: edit.Move, At: rules[at].Pointer(), To: rules[at-1].Pointer()}},
 	}
 	if len(words) > 1 {
 		one.about = "statuses " + strings.Join(words, ", ")
@@ -37,5 +37,11 @@ func (c *checked) swapRules(f lint.Finding, l *lint.Loop) []candidate {
 	}) {
 		one.class, one.mended, one.also = Sure, failsByItself, ""
 	}
-	return []candidate{one}
+	var all []candidate
+	for _, to := range slices.Backward(rules[:at]) {
+		moved := one
+		moved.edits = []edit.Edit{{Op: edit.Move, At: rules[at].Pointer(), To: to.Pointer()}}
+		all = append(all, moved)
+	}
+	return all
 }

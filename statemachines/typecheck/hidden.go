@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/jobpoller/jobpoller/internal/jsonata"
 	"github.com/jobpoller/jobpoller/pollcore/diag"
@@ -42,6 +43,12 @@ func (x *scene) checkHidden(first *scene, left scope, i int) {
 		x.reportHidden(alone, i, of, false)
 		return
 	}
+	if slices.ContainsFunc(rules[:i], asksPresence) { // of what is not there, the types leave open what a comparison does
+		if of, _ := alone.testRule(&rules[i], ""); !of.isDead() && alone.takerOf(of, i, nil, true) >= 0 {
+			x.reportHidden(alone, i, of, false)
+			return
+		}
+	}
 	alternatives := x.alternativesOf(&rules[i], x.at("Choices", strconv.Itoa(i)))
 	if len(alternatives) == 1 { // it is the rule itself
 		return
@@ -58,6 +65,18 @@ func (x *scene) checkHidden(first *scene, left scope, i int) {
 		x.reportText(UnreachableRule, a.problem("rule %d takes %q first and leads to %q; put rule %d before it, or remove the text",
 			taker+1, a.text, rules[taker].Next, i+1), a.text)
 	}
+}
+
+// asksPresence tells whether a rule asks whether a value is there.
+func asksPresence(rule asl.ChoiceRule) bool {
+	if rule.Expression != nil {
+		return rule.Expression.Expression != nil && strings.Contains(rule.Expression.Expression.String(), "$exists(")
+	}
+	var asks func(c *asl.Condition) bool
+	asks = func(c *asl.Condition) bool {
+		return c.Operator == asl.IsPresent || c.Not != nil && asks(c.Not) || slices.ContainsFunc(slices.Concat(c.And, c.Or), asks)
+	}
+	return asks(&rule.Condition)
 }
 
 // takerOf is the index of the rule before another that takes a scope, or what a condition is for, alone

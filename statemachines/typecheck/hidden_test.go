@@ -86,6 +86,10 @@ func TestRulesThatTakeAllOfAnother(t *testing.T) {
 			[]string{`T = 'FAILED' > End`, `$not(T = 'FAILED') > End`, `T = 'QUEUED' > Bad`},
 			"the rules before rule 3 take every value: it never applies; remove it, or put it before them",
 		},
+		{
+			[]string{`$exists(T ) > End`, `T in ['QUEUED', 'RUNNING'] > Bad`},
+			"rule 1 takes every value that rule 2 is for: it never applies; put rule 2 before rule 1, or remove it",
+		},
 	} {
 		var rules []string
 		for _, rule := range c.rules {
@@ -94,6 +98,29 @@ func TestRulesThatTakeAllOfAnother(t *testing.T) {
 		findings := checkRules(t, `"QueryLanguage": "JSONata", `, strings.Join(rules, ", "))
 		require.Len(t, findings, 1, c.says)
 		require.Equal(t, c.says, findings[0].Message)
+	}
+}
+
+// A rule behind one that asks only whether the value is there never applies; one that asks for something else may.
+func TestRulesBehindPresence(t *testing.T) {
+	t.Parallel()
+	const at = `"Variable": "$.QueryExecution.Status.State", `
+	const present = `{` + at + `"IsPresent": true, "Next": "End"}, `
+	for rules, found := range map[string]bool{
+		present + `{` + at + `"StringEquals": "FAILED", "Next": "Bad"}`:                                                                                                             true,
+		present + `{"Not": {` + at + `"StringEquals": "FAILED"}, "Next": "Bad"}`:                                                                                                    true,
+		present + `{` + at + `"IsPresent": false, "Next": "Bad"}`:                                                                                                                   false,
+		present + `{"Variable": "$.QueryExecution.Query", "StringEquals": "FAILED", "Next": "Bad"}`:                                                                                 false,
+		`{"And": [{` + at + `"IsPresent": true}, {"Variable": "$.QueryExecution.Query", "StringEquals": "x"}], "Next": "End"}, {` + at + `"StringEquals": "FAILED", "Next": "Bad"}`: false,
+		`{` + at + `"IsPresent": false, "Next": "End"}, {` + at + `"StringEquals": "FAILED", "Next": "Bad"}`:                                                                        false,
+	} {
+		findings := checkRules(t, "", rules)
+		if !found {
+			require.Empty(t, findings, rules)
+			continue
+		}
+		require.Len(t, findings, 1, rules)
+		require.Equal(t, "rule 1 takes every value that rule 2 is for: it never applies; put rule 2 before rule 1, or remove it", findings[0].Message)
 	}
 }
 
