@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/jobpoller/jobpoller/pollcore/awserror"
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -56,6 +58,9 @@ func (c *checked) retry(s *asl.State, o RepairOptions) []candidate {
 	if starts {
 		one.class = Offered
 	}
+	if name := c.mayEndWait(s, op, names); name != "" {
+		one.class, one.also = Offered, name+" may be the error that ends the wait, which then ends later"
+	}
 	return []candidate{one}
 }
 
@@ -67,6 +72,32 @@ func retrierValue(names []string) json.RawMessage {
 		members = append(members, "BackoffRate", r.BackoffRate)
 	}
 	return value(append(members, "MaxDelaySeconds", r.MaxDelaySeconds, "JitterStrategy", r.JitterStrategy)...)
+}
+
+// mayEndWait is that of some errors of a poll by which the wait may end well: a Catch leads there, and the service's model does
+// not declare the error by which a resource is gone, so that it arrives as all others do. Empty if none is.
+func (c *checked) mayEndWait(s *asl.State, op *catalog.Operation, names []string) string {
+	l := c.loopOf(s)
+	if l == nil || l.Poll != s || op == nil || len(l.GoneErrors()) > 0 || !slices.Contains(names, op.Service.UnmodeledErrorName()) ||
+		slices.ContainsFunc(op.Errors, func(e catalog.Error) bool { return saysGone().MatchString(e.Shape) }) {
+		return ""
+	}
+	name := op.Service.UnmodeledErrorName()
+	taker := slices.IndexFunc(s.Catch, func(k asl.Catcher) bool { return takesName(k.ErrorEquals, name) })
+	for _, row := range l.Errors {
+		if taker >= 0 && slices.Equal(row.Names, s.Catch[taker].ErrorEquals) && !slices.Contains([]lint.End{lint.EndsFailure, lint.PollsOn, lint.StartsAgain}, row.Ends) {
+			return name
+		}
+	}
+	return ""
+}
+
+// saysGone finds the names of errors that say that a resource is not there.
+var saysGone = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`NotFound|NotExist|NoSuch|NotAvailable`) })
+
+// takesName tells whether some names of a Retry or Catch take an error of a Task, which is no time-out.
+func takesName(names []string, name string) bool {
+	return slices.ContainsFunc(names, func(taken string) bool { return taken == name || taken == asl.ErrorAll || taken == asl.ErrorTaskFailed })
 }
 
 // catchesThrottling tells whether a Catch takes the error by which throttled calls of a Task arrive,

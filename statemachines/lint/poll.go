@@ -298,7 +298,7 @@ func (c *checker) poll(l *loop, s *asl.State, asked bool) {
 		if i := slices.IndexFunc(s.Catch, func(k asl.Catcher) bool { return slices.ContainsFunc(k.ErrorEquals, throttles) }); i >= 0 {
 			does = fmt.Sprintf("leads to %q by a Catch", s.Catch[i].Next)
 		}
-		c.report(UnretriedTask, s, "", "the Task has no \"Retry\": one throttled call or service fault %s; %s", does, c.retryAdvice(s, asked, "retry"))
+		c.report(UnretriedTask, s, "", "the Task has no \"Retry\": one throttled call or service fault %s; %s", does, c.retryAdvice(l.flow, s, asked, "retry"))
 		return
 	}
 	for _, r := range s.Retry {
@@ -316,7 +316,7 @@ func (c *checker) poll(l *loop, s *asl.State, asked bool) {
 	if name := limitIn(s.Retry); name != "" && c.operations.of(s) != nil {
 		takes = fmt.Sprintf("no retrier is sure to take throttled calls, as %q is the error of a limit", name)
 	}
-	c.report(UnretriedTask, s, "/Retry", "%s; %s", takes, c.retryAdvice(s, asked, "add"))
+	c.report(UnretriedTask, s, "/Retry", "%s; %s", takes, c.retryAdvice(l.flow, s, asked, "add"))
 }
 
 // limitIn is the name by which some retriers take the error of a limit; empty if they do not.
@@ -402,7 +402,7 @@ func RepeatsWrite(s *asl.State) bool {
 
 // retryAdvice says which errors of a Task to retry. A call that changes something may have
 // been made when another error comes than that of a throttled one. A loop makes a call again by which it asks.
-func (c *checker) retryAdvice(s *asl.State, asked bool, verb string) string {
+func (c *checker) retryAdvice(f *asl.Flow, s *asl.State, asked bool, verb string) string {
 	service, polls := c.types.Service(s), c.operations.of(s) != nil
 	switch {
 	case RepeatsWrite(s):
@@ -411,13 +411,28 @@ func (c *checker) retryAdvice(s *asl.State, asked bool, verb string) string {
 			twice = fmt.Sprintf("the job may have started, and a second call starts it twice unless %q is the same in both", tokenOf(e))
 		}
 		return adviseWrite(s, service, verb) + " " + twice
+	case len(s.Retry) > 0 && polls && service != nil && catchesAnswer(f, s):
+		return fmt.Sprintf("%s %q, by which throttled calls arrive", verb, throttleName(s, service))
 	case len(s.Retry) > 0 && polls && service != nil:
 		return fmt.Sprintf("%s %q, by which throttled calls arrive, or \"States.TaskFailed\"", verb, throttleName(s, service))
 	case asl.ParseResource(s.Task.Resource).Service == "http":
 		return verb + " " + quoteAll(asl.ParseResource(s.Task.Resource).PassingErrors(!asked && SendsRequest(s)))
+	case catchesAnswer(f, s):
+		return verb + " the service's errors, as \"States.TaskFailed\" would also retry what your Catch takes"
 	default:
 		return verb + " \"States.TaskFailed\", or the service's errors"
 	}
+}
+
+// catchesAnswer tells whether a Catch of a Task takes an error that says something, as that a resource is gone: one by its
+// name, or all of them where they end the execution well.
+func catchesAnswer(f *asl.Flow, s *asl.State) bool {
+	return slices.ContainsFunc(s.Catch, func(k asl.Catcher) bool {
+		if takesAll(k.ErrorEquals) {
+			return succeeds(f, k.Next)
+		}
+		return slices.ContainsFunc(k.ErrorEquals, func(name string) bool { return !strings.HasPrefix(name, "States.") && !takesFaults(s, name) })
+	})
 }
 
 // SendsRequest tells whether a Task sends a request to an HTTP API that may change something.
