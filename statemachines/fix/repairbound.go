@@ -240,6 +240,7 @@ func (b *boundEdit) bySize(base candidate, r *repairer, forms ...[]edit.Edit) []
 		if edits == nil {
 			continue
 		}
+		edits = b.tellLast(edits, r)
 		after, err := edit.Apply(b.file, r.read, edits...)
 		if err != nil {
 			continue
