@@ -17,5 +17,5 @@ func (c *Checker) AlwaysSelects(s *asl.State, path *jsonpath.Path) (value, scala
 		root = env.Variable(name)
 	}
 	selected, _ := presence(root, c.stepsOf(path))
-	return !selected.IsNothing() && !selected.may(missing), !selected.may(objects|arrays)
+	return !selected.IsNothing() && !selected.may(missing), !selected.may(objects | arrays)
 }
