@@ -6,16 +6,15 @@ import "github.com/jobpoller/jobpoller/internal/jsontree"
 type planned struct {
 	Edit
 
-	node  *node
-	to    *node // of a Move
-	value *jsontree.Node
+	node *node
+	to   *node // of a Move
+	// arrives tells that the Move puts value in front of the node.
+	arrives bool
+	value   *jsontree.Node
 	// name and text are what is written: Fn::Sub reads them.
 	name string
 	text *jsontree.Node
 }
-
-// arrive is what a Move does with the item in front of which it puts another one: value.
-const arrive Op = "arrive"
 
 // changesOf are the edits of a definition's values. It makes them as data, for what the
 // text says afterwards to be compared with.
@@ -68,12 +67,14 @@ func (c changesOf) withNeighbours(m jsontree.Member, around map[*jsontree.Node]b
 		switch p.Op {
 		case Rename:
 			m.Name = p.Name
-		case Remove, Move:
+		case Remove:
 			removed = true
-		case Replace, Before, Behind, Append, arrive:
+		case Move:
+			removed = removed || !p.arrives
+		case Replace, Before, Behind, Append:
 		}
 	}
-	out := append(c.inserted(n, Before), c.inserted(n, arrive)...)
+	out := append(c.inserted(n, Before), c.inserted(n, Move)...)
 	if !removed {
 		out = append(out, jsontree.Member{Name: m.Name, Value: c.change(n, around)})
 	}
@@ -83,7 +84,7 @@ func (c changesOf) withNeighbours(m jsontree.Member, around map[*jsontree.Node]b
 func (c changesOf) inserted(n *jsontree.Node, op Op) []jsontree.Member {
 	var out []jsontree.Member
 	for _, p := range c[n] {
-		if p.Op == op {
+		if p.Op == op && (op != Move || p.arrives) {
 			out = append(out, jsontree.Member{Name: p.Name, Value: p.value})
 		}
 	}

@@ -166,7 +166,7 @@ func (d *document) plan(e Edit, plan changesOf) (planned, error) {
 			return p, err
 		}
 		p.to = to
-		plan[to.data] = append(plan[to.data], planned{Edit: Edit{Op: arrive}, node: to, value: n.data})
+		plan[to.data] = append(plan[to.data], planned{Edit: Edit{Op: Move}, node: to, value: n.data, arrives: true})
 	}
 	if e.Op != Remove && e.Op != Rename && e.Op != Move {
 		value, err := d.parse(e.Value)
