@@ -116,7 +116,8 @@ func (e *foundError) Error() string {
 // newFinding is the error of a finding that edits bring, or do not take away.
 func newFinding(before, after *checked, mended lint.Finding, edits []edit.Edit) error {
 	at := before.stateAt(mended)
-	if was, is := before.unreachableRules(at.Name), after.unreachableRules(at.Name); is > was || is == was && mended.Rule == typecheck.UnreachableRule {
+	hides := mended.Suggestion != "" || mended.Rule == lint.HotLoop // see isUncovered
+	if was, is := before.unreachableRules(at.Name), after.unreachableRules(at.Name); is > was && !hides || is == was && mended.Rule == typecheck.UnreachableRule {
 		return errRuleStays // whatever their numbers are now
 	}
 	for _, f := range after.findings {
