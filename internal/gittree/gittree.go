@@ -94,18 +94,6 @@ func (t *Tree) NameThen(name string) string {
 	return name
 }
 
-// nameOf is the name of a file in the repository as a command line has it: absolute, if name is.
-func (t *Tree) nameOf(in, name string) string {
-	relative, err := filepath.Rel(filepath.FromSlash(t.prefix), filepath.FromSlash(in))
-	if err != nil {
-		return name
-	}
-	if filepath.IsAbs(filepath.FromSlash(name)) {
-		return filepath.ToSlash(filepath.Join(t.folder, relative))
-	}
-	return filepath.ToSlash(relative)
-}
-
 // Module is the submodule with a file, if its files cannot be read; empty for others.
 func (t *Tree) Module(name string) string {
 	in, ok := t.Path(name)
@@ -163,6 +151,18 @@ func (t *Tree) Err() error { return t.each((*blobs).err) }
 // Close ends git.
 func (t *Tree) Close() error { return t.each((*blobs).close) }
 
+// nameOf is the name of a file in the repository as a command line has it: absolute, if name is.
+func (t *Tree) nameOf(in, name string) string {
+	relative, err := filepath.Rel(filepath.FromSlash(t.prefix), filepath.FromSlash(in))
+	if err != nil {
+		return name
+	}
+	if filepath.IsAbs(filepath.FromSlash(name)) {
+		return filepath.ToSlash(filepath.Join(t.folder, relative))
+	}
+	return filepath.ToSlash(relative)
+}
+
 func (t *Tree) each(do func(*blobs) error) error {
 	all := make([]error, len(t.blobs))
 	for i, b := range t.blobs {
@@ -199,7 +199,7 @@ func (t *Tree) addModule(ctx context.Context, at, commit string) error {
 		return err
 	case err != nil || strings.TrimSpace(below) != "":
 		t.Unread[at] = terminal.Errorf("it is no submodule now")
-		return nil
+		return nil //nolint:nilerr // the others are read
 	}
 	if _, err := in.git(ctx, "cat-file", "-e", commit+"^{commit}"); err != nil {
 		t.Unread[at] = terminal.Errorf("its clone has no commit %s: git -C %s fetch origin %s", commit, at, commit)

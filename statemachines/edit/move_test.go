@@ -76,5 +76,6 @@ func TestMovesThatAreRefused(t *testing.T) {
 	require.ErrorContains(t, err, "one after the other")
 	after, err := edit.Apply([]byte(text), read, edit.Edit{Op: edit.Move, At: "/States/C/Choices/1", To: "/States/C/Choices/0"}, edit.Edit{Op: edit.Before, At: "/States/C/Choices/0", Value: raw("5")})
 	require.NoError(t, err)
-	require.Equal(t, `{"States": {"C": {"Choices": [5, 2, 1, [3]], "Default": 4}}}`, string(after))
+	want := `{"States": {"C": {"Choices": [5, 2, 1, [3]], "Default": 4}}}`
+	require.Equal(t, want, string(after))
 }

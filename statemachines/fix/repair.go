@@ -356,14 +356,7 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 	if lost := c.losesRestart(changed, f); lost != "" {
 		return nil, nil, "", fmt.Errorf("the smallest edit changes more: with %s, the job is not started again any more", lost)
 	}
-	options := trial.Options{Models: r.options.Models, Express: r.options.Express, Except: tried.except, Known: &r.known}
-	loops := c.loops
-	if c.loopOf(c.stateAt(f)) == nil && tried.paced {
-		loops = changed.loops // without a Wait it is none
-	}
-	options.Polls, options.Running = lint.Polled(loops)
-	report, err = trial.Compare(ctx, c.machine, changed.machine, options)
-	if err != nil {
+	if report, err = r.compare(ctx, c, changed, f, &tried); err != nil {
 		return nil, nil, "", &editError{"the smallest edit cannot be tried: ", err}
 	}
 	if tried.idle && slices.Contains(report.NotMet, c.stateAt(f).Name) {
@@ -409,6 +402,17 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 		return nil, nil, "", c.notShown(report, f)
 	}
 	return changed, report, about, nil
+}
+
+// compare runs both machines.
+func (r *repairer) compare(ctx context.Context, c, changed *checked, f lint.Finding, tried *candidate) (*trial.Report, error) {
+	options := trial.Options{Models: r.options.Models, Express: r.options.Express, Except: tried.except, Known: &r.known}
+	loops := c.loops
+	if c.loopOf(c.stateAt(f)) == nil && tried.paced {
+		loops = changed.loops // without a Wait it is none
+	}
+	options.Polls, options.Running = lint.Polled(loops)
+	return trial.Compare(ctx, c.machine, changed.machine, options)
 }
 
 // tellRuns is the line of an edit that other ends show; empty if there are none. It is an error if a run

@@ -134,7 +134,8 @@ func newFinding(before, after *checked, mended lint.Finding, edits []edit.Edit) 
 		})
 		// The exit of a bound lets lint look at Default, which leads where it led, and a rule for a success at a bound
 		// beside it.
-		shows := f.Rule == lint.HiddenFailure && isOfBound(f) && !before.isTouched(s.Name, edits) || mended.Rule == lint.UnboundedLoop && f.Rule == lint.LoopingDefault ||
+		shows := f.Rule == lint.HiddenFailure && isOfBound(f) && !before.isTouched(s.Name, edits) ||
+			mended.Rule == lint.UnboundedLoop && f.Rule == lint.LoopingDefault ||
 			(mended.Suggestion != "" || mended.Rule == lint.HotLoop) && isUncovered(f, mended, !before.isTouched(s.Name, edits))
 		if !known && !shows && f.Severity != diag.Note {
 			return &foundError{f.Rule, f.Message}

@@ -56,10 +56,7 @@ func (r *repairer) reason(ctx context.Context, c *checked, f lint.Finding, small
 	case lint.HotLoop:
 		return "only you know how long to pause: put a Wait in front of the Task that polls"
 	case lint.HiddenFailure:
-		if isOfBound(f) {
-			return "only you know whether a job that still runs may count as done: lead the bound to your failure if it may not"
-		}
-		return "only you know which errors are a success: name them in the Catch, and lead the others to your failure"
+		return reasonHidden(f)
 	case lint.RepeatedStart:
 		if advice := f.Advice(); advice != "" {
 			return "only you know whether the job may run twice: " + advice
@@ -478,4 +475,11 @@ func (r *repairer) reasonUnbounded(ctx context.Context, c *checked, f lint.Findi
 	default:
 		return smallest.Error()
 	}
+}
+
+func reasonHidden(f lint.Finding) string {
+	if isOfBound(f) {
+		return "only you know whether a job that still runs may count as done: lead the bound to your failure if it may not"
+	}
+	return "only you know which errors are a success: name them in the Catch, and lead the others to your failure"
 }

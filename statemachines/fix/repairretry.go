@@ -84,8 +84,9 @@ func (c *checked) mayEndWait(s *asl.State, op *catalog.Operation, names []string
 	}
 	name := op.Service.UnmodeledErrorName()
 	taker := slices.IndexFunc(s.Catch, func(k asl.Catcher) bool { return takesName(k.ErrorEquals, name) })
+	endsBadly := []lint.End{lint.EndsFailure, lint.PollsOn, lint.StartsAgain}
 	for _, row := range l.Errors {
-		if taker >= 0 && slices.Equal(row.Names, s.Catch[taker].ErrorEquals) && !slices.Contains([]lint.End{lint.EndsFailure, lint.PollsOn, lint.StartsAgain}, row.Ends) {
+		if taker >= 0 && slices.Equal(row.Names, s.Catch[taker].ErrorEquals) && !slices.Contains(endsBadly, row.Ends) {
 			return name
 		}
 	}

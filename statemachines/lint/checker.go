@@ -50,7 +50,8 @@ func newChecker(m *asl.StateMachine, o Options) *checker {
 		}
 	}
 	return &checker{
-		machine: m, types: types, complete: o.Types != nil, off: o.Off, only: o.Only, perTransition: perTransition(o.Region), said: o.Said, fitting: o.Fitting, started: map[asl.Resource]*catalog.Entry{},
+		machine: m, types: types, complete: o.Types != nil, off: o.Off, only: o.Only, perTransition: perTransition(o.Region),
+		said: o.Said, fitting: o.Fitting, started: map[asl.Resource]*catalog.Entry{},
 		operations: operations{known: map[string]*polled{}, calls: map[string]string{}}, ways: map[*asl.Flow]*ways{}, outsides: map[*asl.Flow]outside{},
 		timers: map[*asl.Flow]*timer{}, timed: map[int]*typecheck.Checker{}, fates: map[*asl.Flow]*fate{},
 		leads: map[leadsKind]*leads{}, askers: map[*asl.Flow]map[string][]asker{}, successes: map[*asl.Flow]bool{},

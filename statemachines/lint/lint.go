@@ -60,7 +60,8 @@ func Rules() []Rule {
 		{RepeatedStart, "a start call that runs again: after any error without a token, beside a job that runs, after each failure without a bound, " +
 			"or in each turn by one name"},
 		{IdleRetrier, "a retrier that says when to retry, with MaxAttempts 0"},
-		{HiddenFailure, "a Task in a poll loop, or a Map or Parallel around the loop, that turns every error into a success, or a bound that takes a job that still runs for one"},
+		{HiddenFailure, "a Task in a poll loop, or a Map or Parallel around the loop, that turns every error into a success, " +
+			"or a bound that takes a job that still runs for one"},
 		{FailingBranch, "a Parallel around a poll loop whose other branch always fails, also when the job has succeeded"},
 		{StatusPollsOn, "a status that ends the job, and the loop polls on"},
 		{StatusMisread, "a status of success that leads to a failure, of failure that leads to a success, or of a running job that leads to either"},

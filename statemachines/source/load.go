@@ -119,7 +119,9 @@ func newLoader(o Options) *loader {
 	if o.FS == nil {
 		o.FS = disk{}
 	}
-	return &loader{Options: o, used: map[string]bool{}, named: map[string]bool{}, taken: map[spot]bool{}, sized: map[string]bool{}, names: map[string]map[int]string{}}
+	return &loader{
+		Options: o, used: map[string]bool{}, named: map[string]bool{}, taken: map[spot]bool{}, sized: map[string]bool{}, names: map[string]map[int]string{},
+	}
 }
 
 // disk is the file system as the command line names it: with folders above, and

@@ -48,12 +48,12 @@ func TestReplaceFile(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	name, linked, symbolic := filepath.Join(folder, "a"), filepath.Join(folder, "b"), filepath.Join(folder, "c")
-	require.NoError(t, os.WriteFile(name, []byte("old"), 0o640)) //nolint:gosec // a mode that people give
+	require.NoError(t, os.WriteFile(name, []byte("old"), 0o640))
 	require.NoError(t, os.Symlink("a", symbolic))
 	for _, text := range []string{"new", "newer"} {
 		require.NoError(t, ReplaceFile(symbolic, []byte(text)))
 		for _, file := range []string{name, symbolic} {
-			got, err := os.ReadFile(file) //nolint:gosec // of the test
+			got, err := os.ReadFile(file)
 			require.NoError(t, err)
 			require.Equal(t, text, string(got))
 		}
@@ -64,7 +64,7 @@ func TestReplaceFile(t *testing.T) {
 			require.NoError(t, os.Link(name, linked))
 		}
 	}
-	got, err := os.ReadFile(linked) //nolint:gosec // of the test
+	got, err := os.ReadFile(linked)
 	require.NoError(t, err)
 	require.Equal(t, "newer", string(got))
 	left, err := os.ReadDir(folder)

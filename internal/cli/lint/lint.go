@@ -73,7 +73,7 @@ for a file. A comment ignores a finding: jobpoller: ignore unbounded-loop, REASO
 commit where your branch left it. Lint then reports only findings that are new, and
 only loops that changed: what was (-) and what is (+). A finding that has moved is
 not new, nor is one in a file that git has under another name now. The settings and
-the baseline of today count for both, and a file that moved has those of its new place.
+the baseline of today count for both; a file that moved has those of its new place.
 
 -o github writes annotations of GitHub Actions, -o sarif a SARIF log for code
 scanning.

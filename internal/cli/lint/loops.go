@@ -308,7 +308,9 @@ func printRankedLoops(c *cobra.Command, o options) error {
 			return nil
 		}
 		j := o.judgeDefinition(d)
-		r.add(d, m.StateMachine, lint.Options{Express: d.Type == asl.Express, Said: o.settings.Said(d.File, nil), Off: j.off(), Rate: j.rate, Region: j.region(d.File)})
+		r.add(d, m.StateMachine, lint.Options{
+			Express: d.Type == asl.Express, Said: o.settings.Said(d.File, nil), Off: j.off(), Rate: j.rate, Region: j.region(d.File),
+		})
 		return nil
 	})
 	if c.Context().Err() != nil {

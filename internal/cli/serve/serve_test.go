@@ -39,8 +39,9 @@ func TestFunctionsThatNoWatchedTaskInvokes(t *testing.T) {
 		`{"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName.$": "$.f"}, "End": true}}}`: "",
 	} {
 		var logged bytes.Buffer
-		w := &watcher{statuses: &saidStatuses{},
-			names: []string{clitest.WriteFile(t, "m.asl.json", definition)}, api: localAPI{server: server.New(server.Options{})},
+		w := &watcher{
+			statuses: &saidStatuses{},
+			names:    []string{clitest.WriteFile(t, "m.asl.json", definition)}, api: localAPI{server: server.New(server.Options{})},
 			functions: functions, log: &serveLog{out: &logged}, loaded: map[string]string{},
 		}
 		for range 2 {
@@ -150,8 +151,9 @@ func TestWatchedExpress(t *testing.T) {
 		{[]string{"slwo"}, "STANDARD", "STANDARD", `--express=slwo: --watch has no state machine slwo (did you mean "slow"?)`},
 	} {
 		var logged bytes.Buffer
-		w := &watcher{statuses: &saidStatuses{},
-			names: []string{folder}, express: test.express, api: localAPI{server: server.New(server.Options{})},
+		w := &watcher{
+			statuses: &saidStatuses{},
+			names:    []string{folder}, express: test.express, api: localAPI{server: server.New(server.Options{})},
 			log: &serveLog{out: &logged}, loaded: map[string]string{},
 		}
 		w.load(t.Context())
