@@ -89,18 +89,25 @@ var simpleTypes = []catalog.ShapeType{
 // closure collects operations of a model with all shapes that they reach.
 type closure struct {
 	model *model
-	// limits tells to keep the bounds and patterns of shapes.
-	limits bool
-	shapes map[string]*catalog.Shape
+	// limits tells to keep the bounds of shapes, and patterned are those whose pattern is kept, too.
+	limits    bool
+	patterned map[string]bool
+	shapes    map[string]*catalog.Shape
 }
 
 // shape converts a shape of the model.
 func (c *closure) shape(name string) (rawShape, error) {
 	raw, err := c.model.shape(name)
-	if err == nil && !c.limits {
-		raw.shape.Min, raw.shape.Max, raw.shape.Pattern = "", "", ""
+	if err != nil {
+		return raw, err
 	}
-	return raw, err
+	if !c.limits {
+		raw.shape.Min, raw.shape.Max = "", ""
+	}
+	if !c.patterned[name] {
+		raw.shape.Pattern = ""
+	}
+	return raw, nil
 }
 
 // add converts an operation and all that it reaches.

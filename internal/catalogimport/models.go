@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"slices"
 
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
@@ -16,7 +17,7 @@ type Models struct {
 	Services []*catalog.Service
 }
 
-// ImportModels converts botocore's folder data whole, with the limits of shapes,
+// ImportModels converts botocore's folder data whole, with the limits of shapes and the patterns of what callers make up,
 // and names the services as the tables do. Errors are those of [Import].
 func ImportModels(botocore, named fs.FS) (*Models, error) {
 	folder, err := openBotocore(botocore)
@@ -60,7 +61,11 @@ func modelService(folder *botocoreFolder, t *tables, key string) (*catalog.Servi
 	s := m.service
 	t.rename(&s)
 	s.Operations, s.Shapes = map[string]*catalog.Operation{}, map[string]*catalog.Shape{}
-	c := closure{model: m, limits: true, shapes: s.Shapes}
+	patterned, err := madeUp(m)
+	if err != nil {
+		return nil, err
+	}
+	c := closure{model: m, limits: true, patterned: patterned, shapes: s.Shapes}
 	rest := slices.ContainsFunc(s.Protocols, func(p catalog.Protocol) bool { return p == catalog.RESTJSON || p == catalog.RESTXML })
 	for _, name := range m.operations {
 		o, err := c.add(name)
@@ -80,6 +85,41 @@ func modelService(folder *botocoreFolder, t *tables, key string) (*catalog.Servi
 		return nil, m.wrong(err)
 	}
 	return &s, nil
+}
+
+// Of members of inputs: tokens, tokens of pages of an answer, and names of what a call begins.
+var (
+	tokenName   = regexp.MustCompile(`(?i)(token|requestid|callerreference)$|idempoten`)
+	pageName    = regexp.MustCompile(`(?i)next|page|pagina|continuation`)
+	newName     = regexp.MustCompile(`(?i)(name|id)$`)
+	beginsByOwn = regexp.MustCompile(`^(Start|Create|Run|Submit)`)
+)
+
+// madeUp are the shapes of texts that a caller makes up: tokens, and names of what a call begins. Of other texts nobody asks
+// which a service takes.
+func madeUp(m *model) (map[string]bool, error) {
+	shapes := map[string]bool{}
+	for _, name := range m.operations {
+		o, err := m.declares(name)
+		if err != nil {
+			return nil, err
+		}
+		if o.InputShape == "" {
+			continue
+		}
+		input, err := m.shape(o.InputShape)
+		if err != nil {
+			return nil, m.wrong(fmt.Errorf("operation %s: %w", name, err))
+		}
+		for i := range input.shape.Members {
+			member := &input.shape.Members[i]
+			token := member.Token || tokenName.MatchString(member.Name) && !pageName.MatchString(member.Name)
+			if token || beginsByOwn.MatchString(name) && newName.MatchString(member.Name) {
+				shapes[member.Target] = true
+			}
+		}
+	}
+	return shapes, nil
 }
 
 // Files returns the texts of the data by name: an index and one for each

@@ -22,6 +22,8 @@ func shopModels(t *testing.T) *catalogimport.Models {
 	const till = "till/2022-03-03/service-2.json"
 	edit(t, files, till, `"string": {"type": "string"}`, `"string": {"type": "string", "min": 1, "max": 9223372036854775807, "pattern": "[a-z]+"}`)
 	edit(t, files, till, `"flattened": true`, `"flattened": true, "max": 5`)
+	edit(t, files, till, `"ShelfId": {"shape": "string"}`, `"ShelfId": {"shape": "string"}, "ClientToken": {"shape": "Token"}, "NextToken": {"shape": "PageToken"}`)
+	edit(t, files, till, `"boolean": {`, `"Token": {"type": "string", "pattern": "[0-9]+"}, "PageToken": {"type": "string", "pattern": "[0-9]*"}, "boolean": {`)
 	m, err := catalogimport.ImportModels(files, folder(t, "tables"))
 	require.NoError(t, err)
 	return m
@@ -36,9 +38,14 @@ func TestModelsHaveAllOperationsWithTheirLimits(t *testing.T) {
 	require.NoError(t, till.Link())
 	require.Equal(t, "Till", till.ErrorPrefix)
 	id := till.Operations["DescribeShelf"].Input.Member("ShelfId").Shape
-	require.Equal(t, []string{"1", "9223372036854775807", "[a-z]+"}, []string{id.Min.String(), id.Max.String(), id.Pattern})
+	require.Equal(t, []string{"1", "9223372036854775807"}, []string{id.Min.String(), id.Max.String()})
 	require.Equal(t, catalog.String, id.Type)
 	require.Equal(t, "5", till.Shapes["Items"].Max.String())
+	patterns := map[string]string{}
+	for _, member := range till.Operations["DescribeShelf"].Input.Members {
+		patterns[member.Name] = member.Shape.Pattern
+	}
+	require.Equal(t, map[string]string{"ShelfId": "", "ClientToken": "[0-9]+", "NextToken": ""}, patterns, "of what a caller makes up")
 	require.Empty(t, till.Waiters)
 
 	files := folder(t, "botocore")

@@ -52,8 +52,8 @@ type Shape struct {
 	// Enum are the values that the model knows of a string. Services add some.
 	Enum []string `json:"enum,omitempty"`
 	// Min and Max bound a number, or the length of a string, a blob, a list or a
-	// map; empty means no bound. Only package models has them and the Pattern of
-	// a string, a regular expression in the dialect of Java or of Python.
+	// map; empty means no bound. Only package models has them, and the Pattern of
+	// a token and of a name that a caller makes up: a regular expression in the dialect of Java or of Python.
 	Min     json.Number `json:"min,omitempty"`
 	Max     json.Number `json:"max,omitempty"`
 	Pattern string      `json:"pattern,omitempty"`

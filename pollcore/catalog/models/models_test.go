@@ -34,7 +34,10 @@ func TestLoad(t *testing.T) {
 	require.NotEmpty(t, memory.Max)
 	name := get.Input.Member("FunctionName")
 	require.True(t, name.Required)
-	require.NotEmpty(t, name.Shape.Pattern)
+	ssm, err := models.Load("ssm")
+	require.NoError(t, err)
+	require.Equal(t, "[a-fA-F0-9]{8}-[a-fA-F0-9]{4}-[a-fA-F0-9]{4}-[a-fA-F0-9]{4}-[a-fA-F0-9]{12}",
+		ssm.Operations["StartAutomationExecution"].Input.Member("ClientToken").Shape.Pattern)
 	require.Contains(t, member(t, get.Output, "Configuration", "State").Enum, "Active")
 	var errors []string
 	for _, e := range get.Errors {
