@@ -17,8 +17,8 @@ type Models struct {
 	Services []*catalog.Service
 }
 
-// ImportModels converts botocore's folder data whole, with the limits of shapes and the patterns of what callers make up,
-// and names the services as the tables do. Errors are those of [Import].
+// ImportModels converts botocore's folder data whole, and names the services as the tables do. Shapes keep their bounds, and
+// those of tokens and of the names of new jobs their patterns. Errors are those of [Import].
 func ImportModels(botocore, named fs.FS) (*Models, error) {
 	folder, err := openBotocore(botocore)
 	if err != nil {
@@ -87,7 +87,7 @@ func modelService(folder *botocoreFolder, t *tables, key string) (*catalog.Servi
 	return &s, nil
 }
 
-// Of members of inputs: tokens, tokens of pages of an answer, and names of what a call begins.
+// How members of inputs are called: a token that makes a call idempotent, a token for the next page, and the name of a new job.
 var (
 	tokenName   = regexp.MustCompile(`(?i)(token|requestid|callerreference)$|idempoten`)
 	pageName    = regexp.MustCompile(`(?i)next|page|pagina|continuation`)
@@ -95,8 +95,8 @@ var (
 	beginsByOwn = regexp.MustCompile(`^(Start|Create|Run|Submit)`)
 )
 
-// madeUp are the shapes of texts that a caller makes up: tokens, and names of what a call begins. Of other texts nobody asks
-// which a service takes.
+// madeUp finds the shapes of tokens and of the names of new jobs. The caller makes those texts up, so it must know which ones the
+// service takes.
 func madeUp(m *model) (map[string]bool, error) {
 	shapes := map[string]bool{}
 	for _, name := range m.operations {

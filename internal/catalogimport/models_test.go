@@ -45,7 +45,7 @@ func TestModelsHaveAllOperationsWithTheirLimits(t *testing.T) {
 	for _, member := range till.Operations["DescribeShelf"].Input.Members {
 		patterns[member.Name] = member.Shape.Pattern
 	}
-	require.Equal(t, map[string]string{"ShelfId": "", "ClientToken": "[0-9]+", "NextToken": ""}, patterns, "of what a caller makes up")
+	require.Equal(t, map[string]string{"ShelfId": "", "ClientToken": "[0-9]+", "NextToken": ""}, patterns, "only a token keeps its pattern")
 	require.Empty(t, till.Waiters)
 
 	files := folder(t, "botocore")
