@@ -38,7 +38,7 @@ func (c *checked) near(f lint.Finding, edits ...edit.Edit) []string {
 // errStillFound is of an edit that does not mend.
 var errStillFound = errors.New("the smallest edit does not mend it: lint still finds it")
 
-// errRuleStays is of an edit with which no fewer rules than before never apply, or more of them.
+// errRuleStays is of an edit that leaves as many rules that never apply as there were, or brings one.
 var errRuleStays = errors.New("the smallest edit does not mend it: with it, a rule never applies")
 
 // nameEdit says in a reason that is about the smallest edit which edit that is.

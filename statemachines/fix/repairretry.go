@@ -74,8 +74,8 @@ func retrierValue(names []string) json.RawMessage {
 	return value(append(members, "MaxDelaySeconds", r.MaxDelaySeconds, "JitterStrategy", r.JitterStrategy)...)
 }
 
-// mayEndWait is that of some errors of a poll by which the wait may end well: a Catch leads there, and the service's model does
-// not declare the error by which a resource is gone, so that it arrives as all others do. Empty if none is.
+// mayEndWait is the error of a poll that may say that a resource is gone, where a Catch takes that for the end of the wait. It is
+// one by which other errors arrive, too: the service's model declares none for a resource that is gone. Empty if there is none.
 func (c *checked) mayEndWait(s *asl.State, op *catalog.Operation, names []string) string {
 	l := c.loopOf(s)
 	if l == nil || l.Poll != s || op == nil || len(l.GoneErrors()) > 0 || !slices.Contains(names, op.Service.UnmodeledErrorName()) ||

@@ -167,8 +167,8 @@ func (j *judge) read(r *trial.Run) error {
 	return whyRefused(r)
 }
 
-// pollsLonger tells whether both machines poll on at the last answer of the old one, which has no time for
-// another: no status tells that, but its pace.
+// pollsLonger tells whether the old machine is out of time after its last answer, and the new one polls again: its pace
+// differs, and what it does with a status does not.
 func pollsLonger(r *trial.Run) bool {
 	stays := slices.ContainsFunc(r.Kinds, func(k trial.Kind) bool { return k.Sort == trial.Never })
 	return !stays && r.Left.Sort == trial.Status && r.Before.Status == string(sim.StatusTimedOut) && r.After.Asked > r.Before.Asked

@@ -23,7 +23,7 @@ func unchanging(states []*asl.State) []*asl.State {
 	return slices.DeleteFunc(slices.Clone(states), Changes)
 }
 
-// Rush are the Tasks that each way around the loop on which no time passes goes through, around a state; nil if there is none.
+// Rush returns the Tasks of every turn of the loop without a pause that a state is in; nil if it is in none.
 func Rush(f *asl.Flow, around *asl.State) []*asl.State {
 	for _, l := range rushes(f, f.States) {
 		if l.inside[around.Name] {
