@@ -212,29 +212,18 @@ func plain(name string) string {
 // services means the one that it fits first in that order. Its error is a
 // *NotFoundError.
 func (c *Catalog) Find(service string) (*Listing, error) {
-	index, err := c.index()
+	listing, err := c.find(service)
 	if err != nil {
 		return nil, err
 	}
-	places, err := c.names()
-	if err != nil {
-		return nil, err
-	}
-	if i, ok := places[plain(service)]; ok {
-		found := index[i]
-		found.Entries = slices.Clone(found.Entries)
-		return &found, nil
-	}
-	var names []string
-	for _, s := range index {
-		names = append(names, s.Key)
-	}
-	return nil, &NotFoundError{What: "service", Name: service, Suggestion: nearest.Word(service, names)}
+	found := *listing
+	found.Entries = slices.Clone(found.Entries)
+	return &found, nil
 }
 
 // Service returns all of a service, by a name as in Find.
 func (c *Catalog) Service(name string) (*Service, error) {
-	listing, err := c.Find(name)
+	listing, err := c.find(name)
 	if err != nil {
 		return nil, err
 	}
@@ -291,6 +280,26 @@ func (c *Catalog) Lookup(service, name string) (*Entry, error) {
 		}
 	}
 	return nil, &NotFoundError{Service: listing.Key, What: "waiter or job", Name: name, Suggestion: nearest.Word(name, names)}
+}
+
+// find is Find, without a copy.
+func (c *Catalog) find(service string) (*Listing, error) {
+	index, err := c.index()
+	if err != nil {
+		return nil, err
+	}
+	places, err := c.names()
+	if err != nil {
+		return nil, err
+	}
+	if i, ok := places[plain(service)]; ok {
+		return &index[i], nil
+	}
+	var names []string
+	for _, s := range index {
+		names = append(names, s.Key)
+	}
+	return nil, &NotFoundError{What: "service", Name: service, Suggestion: nearest.Word(service, names)}
 }
 
 func (c *Catalog) readIndex() ([]Listing, error) {

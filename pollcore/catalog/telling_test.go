@@ -16,10 +16,10 @@ import (
 var (
 	// toldByFlag is what a member of a job's answer is called that is true or false as the job
 	// ends, and toldByNumber is what one is called that counts up to its end.
-	toldByFlag   = regexp.MustCompile(`(?i)(complete|completed|finished|ended|done|inprogress|isactive|running)$`)
+	toldByFlag   = regexp.MustCompile(`(?i)(complete|completed|finished|ended|done|inprogress|isactive|running|processing)$`)
 	toldByNumber = regexp.MustCompile(`(?i)(percentcomplete|percentprogress|progresspercent)$`)
 	// otherWork are members about a part of the job or about other work.
-	otherWork = regexp.MustCompile(`AdministrativeActions|ReplicationStats|ReplicationTaskStats|insights|generatedPolicyResult|AbortableOperation|StorageOperation|^Jobs\[`)
+	otherWork = regexp.MustCompile(`AdministrativeActions|ReplicationStats|ReplicationTaskStats|insights|generatedPolicyResult|AbortableOperation|StorageOperation|UpgradeProcessing|^Jobs\[`)
 )
 
 // Each member that says by its name what the status says has a row in telling.json, with

@@ -92,6 +92,7 @@ type ways struct {
 	index map[*State]int
 	next  [][]int
 	after map[*State][]bool // those that a state leads to
+	open  []int             // room for those whose ways are still to be followed
 }
 
 func newWays(f *Flow) *ways {
@@ -114,12 +115,14 @@ func (w *ways) lead(from, to *State) bool {
 	after := w.after[from]
 	if after == nil {
 		after = make([]bool, len(w.next))
-		queue := append(make([]int, 0, len(w.next)+1), w.index[from])
-		for ; len(queue) > 0; queue = queue[1:] {
-			for _, i := range w.next[queue[0]] {
+		w.open = append(w.open[:0], w.index[from])
+		for len(w.open) > 0 {
+			last := w.open[len(w.open)-1]
+			w.open = w.open[:len(w.open)-1]
+			for _, i := range w.next[last] {
 				if !after[i] {
 					after[i] = true
-					queue = append(queue, i)
+					w.open = append(w.open, i)
 				}
 			}
 		}
