@@ -114,12 +114,17 @@ func newChecker(m *asl.StateMachine, o Options) *Checker {
 func (c *Checker) Start(f *asl.Flow) Env { return c.Input(f.State(f.StartAt)) }
 
 // Entry is the environment in which a flow starts, without what the flow itself may lead
-// back to its first state; for a flow inside of another state nothing is known.
+// back to its first state.
 func (c *Checker) Entry(f *asl.Flow) Env {
 	if f == &c.machine.Flow {
 		return c.startEnv()
 	}
-	return Env{}
+	owner := c.flows[f].owner
+	starts := c.newScene(owner, c.Input(owner), false).starts()
+	if i := slices.Index(owner.Flows(), f); i < len(starts) {
+		return starts[i]
+	}
+	return Env{} // nothing leads there
 }
 
 // Input is the environment in which a state is entered, over all ways to it. If
@@ -151,7 +156,7 @@ func (c *Checker) Result(s *asl.State) Value {
 			return resultOfHTTP
 		}
 		if api := c.apis[s.Task.Resource]; api != nil {
-			return api.result()
+			return api.withCodes(api.result(), s)
 		}
 	case s.Parallel != nil:
 		items := make([]Value, len(s.Parallel.Branches))

@@ -49,6 +49,22 @@ func (d *Demand) Parsed() *Demand {
 	return d.parsed
 }
 
+// IsParsed tells whether the value, or a part of it, is a text that states read as JSON.
+func (d *Demand) IsParsed() bool {
+	if d == nil {
+		return false
+	}
+	if d.parsed.IsRead() || d.item.IsParsed() {
+		return true
+	}
+	for _, m := range d.members {
+		if m.IsParsed() {
+			return true
+		}
+	}
+	return false
+}
+
 // Words are the texts that states compare the value, or a part of it, with.
 func (d *Demand) Words() []string {
 	if d == nil {

@@ -244,6 +244,15 @@ func lookUp(values []Value) Value {
 		return Value{}
 	}
 	names, ok := values[1].constants()
+	if r := values[0].record(); !ok && r != nil && r.shape == nil && r.demand == nil && r.rest.kinds() == missing {
+		out := absent // or any that it lists
+		for _, f := range r.fieldsOf() {
+			if !meet(values[1], textOf(f.name)).IsNothing() {
+				out = join(out, f.value)
+			}
+		}
+		return out
+	}
 	if !ok || len(names) == 0 {
 		return Value{}
 	}

@@ -88,7 +88,7 @@ func pickWord(v Value, word string, only Value) Value {
 
 // dropWord is the value if it is not the string.
 func dropWord(v Value, word string) Value {
-	if !v.may(texts) {
+	if !v.may(texts) || !v.words().may(word) {
 		return v
 	}
 	s, w := v.open(), v.words().drop(word)
@@ -140,8 +140,11 @@ func updateMember(v Value, name string, steps []jsonpath.Step, change func(Value
 		old = join(old, absent)
 	}
 	changed := update(old, steps[1:], change)
-	if changed.IsNothing() {
+	switch {
+	case changed.IsNothing():
 		return changed
+	case changed == old && v.kinds() == objects:
+		return v
 	}
 	var s set
 	if v.may(objects) {

@@ -476,6 +476,12 @@ func checkSound(t testing.TB, seed uint64) (known int) {
 			if answer == nil {
 				answer = map[string]any{}
 			}
+			if r := asl.ParseResource(call.Resource); r.Service == "lambda" && r.Pattern == "" {
+				answer["StatusCode"] = 200
+			}
+			if _, sdk := asl.ParseResource(call.Resource).SDK(); !sdk {
+				answer["SdkHttpMetadata"] = map[string]any{"HttpStatusCode": 200}
+			}
 			return sim.Reply{Output: answer, Latency: time.Second}, nil
 		}
 	}

@@ -343,6 +343,9 @@ func (x *scene) testExists(p *jsonata.Part, context Value) (yes, no scope) {
 	}
 	if variable, steps, ok := x.target(p); ok {
 		yes = x.refine(variable, steps, func(old Value) Value { return old.without(missing) })
+		if !no.isDead() { // an array of which a path selects nothing is there
+			no = x.refine(variable, steps, func(old Value) Value { return old.only(missing | arrays) })
+		}
 	}
 	return yes, no
 }

@@ -117,6 +117,9 @@ func (v Value) IsNothing() bool { return v.kinds() == 0 }
 // IsMissing tells whether the value is surely not there.
 func (v Value) IsMissing() bool { return v.kinds() == missing }
 
+// MayBeMissing tells whether there may be no value.
+func (v Value) MayBeMissing() bool { return v.may(missing) }
+
 // IsUnknown tells whether nothing is known.
 func (v Value) IsUnknown() bool { return v.set == nil }
 
@@ -160,6 +163,14 @@ func (v Value) Enum() []string {
 		return nil
 	}
 	return w.list()
+}
+
+// Numbers returns the numbers that the value may be; nil if it may be others, or no number.
+func (v Value) Numbers() []float64 {
+	if v.IsUnknown() || v.kinds() != numbers {
+		return nil
+	}
+	return slices.Clone(v.set.number)
 }
 
 // String is the types of the value, for people.
