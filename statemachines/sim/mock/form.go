@@ -27,39 +27,39 @@ type (
 	}
 
 	jobForm struct {
-		Runs              runsForm              `json:"runs"`
-		Throttle          shareForm             `json:"throttle,omitempty"`
-		Status            string                `json:"status,omitempty"`
-		StartTime         string                `json:"startTime,omitempty"`
-		EndTime           string                `json:"endTime,omitempty"`
-		EpochTimes        bool                  `json:"epochTimes,omitempty"`
-		Running           string                `json:"running"`
-		Ends              string                `json:"ends"`
-		Stopped           string                `json:"stopped,omitempty"`
-		Raises            map[string]failForm   `json:"raises,omitempty"`
-		Echoes            echoesForm            `json:"echoes,omitempty"`
-		StartEchoes       echoesForm            `json:"startEchoes,omitempty"`
-		DescribeEchoes    echoesForm            `json:"describeEchoes,omitempty"`
-		Fails             textsForm             `json:"fails,omitempty"`
-		Part              string                `json:"part,omitempty"`
-		Answer            answerForm            `json:"answer,omitempty"`
-		Answers           map[string]answerForm `json:"answers,omitempty"`
-		ID                string                `json:"id,omitempty"`
-		IDArgument        string                `json:"idArgument,omitempty"`
-		StopIDArgument    string                `json:"stopIdArgument,omitempty"`
-		IDs               string                `json:"ids,omitempty"`
-		StartAnswer       answerForm            `json:"startAnswer,omitempty"`
-		StartID           string                `json:"startId,omitempty"`
-		StartIDArgument   string                `json:"startIdArgument,omitempty"`
-		StartNameArgument string                `json:"startNameArgument,omitempty"`
-		Name              string                `json:"name,omitempty"`
-		StopAnswer        answerForm            `json:"stopAnswer,omitempty"`
-		Exists            bool                  `json:"exists,omitempty"`
-		Before            string                `json:"before,omitempty"`
-		NotFound          string                `json:"notFound,omitempty"`
-		Start             startsForm            `json:"start,omitempty"`
-		Describe          textsForm             `json:"describe,omitempty"`
-		Stop              textsForm             `json:"stop,omitempty"`
+		Runs              runsForm            `json:"runs"`
+		Throttle          shareForm           `json:"throttle,omitempty"`
+		Status            string              `json:"status,omitempty"`
+		StartTime         string              `json:"startTime,omitempty"`
+		EndTime           string              `json:"endTime,omitempty"`
+		EpochTimes        bool                `json:"epochTimes,omitempty"`
+		Running           string              `json:"running"`
+		Ends              string              `json:"ends"`
+		Stopped           string              `json:"stopped,omitempty"`
+		Raises            map[string]failForm `json:"raises,omitempty"`
+		Echoes            echoesForm          `json:"echoes,omitempty"`
+		StartEchoes       echoesForm          `json:"startEchoes,omitempty"`
+		DescribeEchoes    echoesForm          `json:"describeEchoes,omitempty"`
+		Fails             textsForm           `json:"fails,omitempty"`
+		Part              string              `json:"part,omitempty"`
+		Answer            answerForm          `json:"answer,omitempty"`
+		Answers           map[string]any      `json:"answers,omitempty"`
+		ID                string              `json:"id,omitempty"`
+		IDArgument        string              `json:"idArgument,omitempty"`
+		StopIDArgument    string              `json:"stopIdArgument,omitempty"`
+		IDs               string              `json:"ids,omitempty"`
+		StartAnswer       answerForm          `json:"startAnswer,omitempty"`
+		StartID           string              `json:"startId,omitempty"`
+		StartIDArgument   string              `json:"startIdArgument,omitempty"`
+		StartNameArgument string              `json:"startNameArgument,omitempty"`
+		Name              string              `json:"name,omitempty"`
+		StopAnswer        answerForm          `json:"stopAnswer,omitempty"`
+		Exists            bool                `json:"exists,omitempty"`
+		Before            string              `json:"before,omitempty"`
+		NotFound          string              `json:"notFound,omitempty"`
+		Start             startsForm          `json:"start,omitempty"`
+		Describe          textsForm           `json:"describe,omitempty"`
+		Stop              textsForm           `json:"stop,omitempty"`
 	}
 
 	// courseForm is how one start of a job differs.

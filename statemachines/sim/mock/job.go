@@ -40,9 +40,9 @@ type Job struct {
 	Seed uint64
 	// Answer is what Describe and Stop answer; nil for an empty object. The
 	// status and the id are put into it. Answers has what is answered instead
-	// while the job has a status.
+	// while the job has a status: any value, such as a text that is the status itself.
 	Answer  map[string]any
-	Answers map[string]map[string]any
+	Answers map[string]any
 	// Status is the path of the status in the answer, such as
 	// "ExportDescription.ExportStatus". It may be empty if Answers has every
 	// status: then the statuses are names that no answer shows.
@@ -429,9 +429,9 @@ func (j *Job) statusAt(run *jobRun, now time.Time) string {
 
 // answer is what the service says of a job that has the status.
 func (j *Job) answer(id, status string) (any, error) {
-	answer, ok := j.Answers[status]
-	if !ok {
-		answer = j.Answer
+	var answer any = j.Answer
+	if own, ok := j.Answers[status]; ok {
+		answer = own
 	}
 	return fill(answer, put{j.Status, status}, put{j.ID, id})
 }
@@ -440,7 +440,7 @@ func (j *Job) answer(id, status string) (any, error) {
 type put struct{ path, text string }
 
 // fill returns a copy of an answer with texts put in.
-func fill(answer map[string]any, puts ...put) (any, error) {
+func fill(answer any, puts ...put) (any, error) {
 	value, err := copyOf(answer)
 	if err != nil {
 		return nil, fmt.Errorf("the answer of a job: %w", err)

@@ -394,6 +394,7 @@ func TestReadRefuses(t *testing.T) {
 		`{"A": {"return": 1}, "B": {"job": {"runs": 1, "status": "s", "running": "R", "ends": "E", "start": "A"}}}`: `/B/job/start: this file has another answer for "A"`,
 		`{"B": {"job": {"runs": 1, "status": "s", "running": "R", "ends": "E", "start": "B"}}}`:                     `/B/job/start: this file has another answer for "B"`,
 		`{"B": {"job": {"runs": 1, "status": "s", "running": "R", "ends": "E", "answer": 1}}}`:                      `/B/job/answer: expected an object with the members of the answer`,
+		`{"B": {"job": {"runs": 1, "status": "s", "running": "R", "ends": "E", "answers": {"R": "R"}}}}`:            `/B/job: the answer of a job: the answer has no object around "s"`,
 		`{"B": {"job": {"runs": 1, "status": "s", "running": "R", "ends": "E"}, "times": 1}}`:                       `unknown member "times"; expected one of job`,
 		`{`: "not valid JSON",
 	} {

@@ -195,16 +195,14 @@ func (r *reader) echoes(n *jsontree.Node, name string) map[string]string {
 }
 
 // answersOf reads the answers of statuses.
-func (r *reader) answersOf(n *jsontree.Node, name string) map[string]map[string]any {
+func (r *reader) answersOf(n *jsontree.Node, name string) map[string]any {
 	answers := n.Get(name)
 	if answers == nil || !r.object(answers, "the answer of each status") {
 		return nil
 	}
-	all := map[string]map[string]any{}
+	all := map[string]any{}
 	for _, m := range answers.Members {
-		if r.object(m.Value, "the members of the answer") {
-			all[m.Name] = m.Value.Value().(map[string]any)
-		}
+		all[m.Name] = m.Value.Value()
 	}
 	return all
 }

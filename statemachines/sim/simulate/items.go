@@ -3,8 +3,10 @@ package simulate
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/jobpoller/jobpoller/internal/javasdk"
 	"github.com/jobpoller/jobpoller/internal/jsonata"
@@ -119,7 +121,7 @@ func severalOf(found []place, asksForOne bool, arguments *asl.Template, input *c
 		if i >= 0 && found[i].lists() >= named.lists() {
 			named = found[i]
 		}
-		asksForOne = asksForOne || i >= 0 || a.listed
+		asksForOne = asksForOne || i >= 0 || a.listed && slices.ContainsFunc(found, a.mayName)
 	}
 	var outer List
 	var all []List
@@ -151,12 +153,31 @@ func (s single) names(at place) bool {
 	if s.listed {
 		name = strings.TrimSuffix(name, "s")
 	}
-	for _, suffix := range []string{"identifier", "name", "arn", "id"} {
+	for _, suffix := range handleWords {
 		name = strings.TrimSuffix(name, suffix)
 	}
 	list := strings.ToLower(lastName(at))
 	return name != "" && (list == name || list == name+"s" || s.listed && strings.HasPrefix(list, name))
 }
+
+// mayName tells whether all words of the argument are in the name of a list: those of "Ids", "TaskIds" and "ImportTaskIds" are in
+// "ImportSnapshotTasks", and that of "Owners" is not.
+func (s single) mayName(at place) bool {
+	list := strings.ToLower(lastName(at))
+	for _, word := range nameWord().FindAllString(s.name, -1) {
+		word = strings.TrimSuffix(strings.ToLower(word), "s")
+		if !strings.Contains(list, word) && !slices.Contains(handleWords, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// handleWords are the words of an argument that say by what it names an item.
+var handleWords = []string{"identifier", "name", "arn", "id"}
+
+// nameWord is a word of the name of a member.
+var nameWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\p{Lu}*[^\p{Lu}]+`) })
 
 // singles are the arguments of a call that have one text each. A filter is one of its name.
 func singles(arguments *asl.Template, shape *catalog.Shape, filter string) []single {

@@ -27,7 +27,7 @@ func (j *job) drawOwn(m *asl.StateMachine, t *task, o *Options) error {
 		return err
 	}
 	u := t.untold("")
-	u.items = o.Items
+	u.items, u.number = o.Items, o.Draw
 	for s := range m.All {
 		if s.Name == t.name() {
 			u.demand = demands.Result(s)
@@ -91,6 +91,6 @@ func (j *job) ownAnswer(a *answers) any {
 		return j.drawn.Skeleton()
 	}
 	return j.drawn.Around(typecheck.Draw(typecheck.Unknown(), j.drawn.demand, typecheck.DrawOptions{
-		Name: j.drawn.State, Seed: 1, Absent: a.bare, Items: j.drawn.items,
+		Name: j.drawn.State, Seed: 1 + uint64(j.drawn.number), Absent: a.bare, Items: j.drawn.items, Compared: j.drawn.number, //nolint:gosec // from 0
 	}))
 }

@@ -40,6 +40,7 @@ type Unknown struct {
 	demand *typecheck.Demand
 	bare   bool
 	items  int  // of lists, at least
+	number int  // of the draw
 	within bool // a part of the answer of a simulated job
 	means  func(state, word string) pollcore.Verdict
 	job    *toldJob // whose statuses the answers tell; nil if nobody knows any

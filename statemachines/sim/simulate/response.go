@@ -101,8 +101,12 @@ func (m Member) Of(answer any) (text string, ok bool) {
 	return text, ok
 }
 
-// Put returns an answer whose member is another, or is missing if that is empty.
+// Put returns an answer whose member is another, or is missing if that is empty. An answer that is the member itself
+// is null then.
 func (m Member) Put(answer any, text string) any {
+	if text == "" && len(m.at) == 0 {
+		return nil
+	}
 	answer = clone(answer)
 	if text == "" {
 		m.at.remove(answer)

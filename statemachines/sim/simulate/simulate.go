@@ -37,6 +37,9 @@ type Options struct {
 	Means func(state, word string) pollcore.Verdict
 	// Items is how many jobs an answer about an entry of the caller's own lists, where it has a list; 0 for one.
 	Items int
+	// Draw draws other members of the answers about an entry of the caller's own, such as values that the machine compares
+	// them with.
+	Draw int
 	// Times lets answers have the times at which their job started and ended. Two
 	// machines that poll one job at different times do not get the same answers then.
 	Times bool

@@ -141,7 +141,7 @@ func (j *toldJob) answer(u Unknown, seed uint64, v *ToldValue) any {
 func (j *toldJob) handler(u Unknown, seed uint64) sim.Handler {
 	running := j.running()
 	simulated := &mock.Job{
-		Spread: j.spec.Spread, Seed: seed, Running: running.Name, Ends: j.ends.Name, Answers: map[string]map[string]any{},
+		Spread: j.spec.Spread, Seed: seed, Running: running.Name, Ends: j.ends.Name, Answers: map[string]any{},
 	}
 	const named = "status"
 	answers := map[any]any{}
