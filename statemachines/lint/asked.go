@@ -97,7 +97,14 @@ func (c *checker) readAsked(l *loop, poll *asl.State, part *typecheck.Compared) 
 	case part.Flag:
 		s.putTruths()
 	case len(part.Numbers) > 0 && !c.boundsOf(l).counters[lastName(part.Path)]:
-		s.putNumbers(part.Numbers, limitsOf(poll, part.Steps))
+		switch known := valueAt(c.types.Result(poll), part.Steps).Numbers(); len(known) {
+		case 0:
+			s.putNumbers(part.Numbers, limitsOf(poll, part.Steps))
+		case 1:
+			return nil // each answer has it
+		default:
+			s.putKnown(known)
+		}
 	case part.Asked:
 		s.putPresence()
 	default:

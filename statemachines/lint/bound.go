@@ -135,6 +135,11 @@ func (b *bounds) exits() []string {
 	return out
 }
 
+// inside are those of some ways that stay in the loop.
+func (b *bounds) inside(ways []typecheck.Way) []typecheck.Way {
+	return slices.DeleteFunc(slices.Clone(ways), func(way typecheck.Way) bool { return !b.loop.inside[way.To] })
+}
+
 // isTimed tells whether a time closes a way that stays in the loop, or opens one out of it.
 func isTimed(trend typecheck.Trend, inside bool) bool {
 	return trend == typecheck.Moves || trend == typecheck.Grows && !inside || trend == typecheck.Falls && inside

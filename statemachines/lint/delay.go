@@ -59,12 +59,7 @@ func (l *Loop) describeDelay() string {
 		}
 		return ", with a delay that the definition does not say"
 	}
-	w := l.Waits[0]
-	for _, s := range l.Waits {
-		if s.Name == l.Turn.States[len(l.Turn.States)-1] {
-			w = s // before the next poll
-		}
-	}
+	w := l.waitBeforePoll()
 	switch seconds, at := w.Wait.Seconds, w.Wait.Timestamp; {
 	case l.Hot && seconds != nil:
 		return " without a pause"
@@ -75,7 +70,7 @@ func (l *Loop) describeDelay() string {
 	case seconds != nil && seconds.Literal == int64(0):
 		return " without a pause"
 	case seconds != nil && seconds.Expression != nil:
-		return delayOfExpression(w.Name, seconds.Expression.String())
+		return delayOfExpression(w.Name, seconds.Expression.String(), l.firstWait)
 	case seconds != nil && seconds.Path != nil && !asl.IsPlaceholder(seconds.Path):
 		return ", with the delay of " + seconds.Path.String()
 	default:
@@ -83,14 +78,65 @@ func (l *Loop) describeDelay() string {
 	}
 }
 
-// delayOfExpression says how long a Wait waits by an expression.
-func delayOfExpression(name, text string) string {
+// waitBeforePoll is the Wait before the next poll, or else the first of the loop.
+func (l *Loop) waitBeforePoll() *asl.State {
+	for _, s := range l.Waits {
+		if s.Name == l.Turn.States[len(l.Turn.States)-1] {
+			return s
+		}
+	}
+	return l.Waits[0]
+}
+
+// findFirstWait finds how long a Wait whose delay grows waits when the loop comes to it first: its count need not begin
+// at 0. It is 0 if that is not known.
+func (c *checker) findFirstWait(l *loop, r *reading) time.Duration {
+	if c.types == nil || len(r.Waits) == 0 {
+		return 0
+	}
+	w := r.waitBeforePoll()
+	if seconds := w.Wait.Seconds; seconds == nil || seconds.Expression == nil || !growing().MatchString(strings.TrimSpace(seconds.Expression.String())) {
+		return 0
+	}
+	shortest, seen := time.Duration(0), map[*asl.State]bool{}
+	for open := c.entriesOf(l); len(open) > 0; {
+		at := open[0]
+		open = open[1:]
+		if at.state == w {
+			waits, _, ok := c.types.WaitTime(w, at.env)
+			if !ok {
+				return 0
+			}
+			if shortest == 0 || waits < shortest {
+				shortest = waits
+			}
+			continue
+		}
+		if seen[at.state] {
+			return 0 // by several ways, or around
+		}
+		seen[at.state] = true
+		for _, way := range c.types.Step(at.state, at.env, c.types.Result(at.state)) {
+			if l.inside[way.To] {
+				open = append(open, entry{l.flow.State(way.To), way.Env})
+			}
+		}
+	}
+	return shortest
+}
+
+// delayOfExpression says how long a Wait waits by an expression, and by how long it waits first, if that is known.
+func delayOfExpression(name, text string, first time.Duration) string {
 	text = strings.TrimSpace(text)
 	if m := cut().FindStringSubmatch(text); m != nil && clock().MatchString(m[2]) {
 		text = m[1]
 	}
 	if m := growing().FindStringSubmatch(text); m != nil {
-		return delaysUpTo(m[1], m[2])
+		least := m[2]
+		if first > 0 {
+			least = strconv.FormatFloat(first.Seconds(), 'f', -1, 64)
+		}
+		return delaysUpTo(m[1], least)
 	}
 	if m := listed().FindStringSubmatch(text); m != nil {
 		return delaysOf(strings.Split(m[1]+m[2], ",")...)

@@ -10,6 +10,19 @@ import (
 // fewLaps are enough to see that nothing changes from lap to lap.
 const fewLaps = 3
 
+// runFirstAndLater runs laps. What the input counts may let the first lap stay: if each lap sets it anew, no later one leaves.
+func (c *checker) runFirstAndLater(run lapRun, from entry, most int) laps {
+	ran := c.runLaps(run, from, most)
+	if ran.end != lapsUnclear {
+		return ran
+	}
+	run.given = true
+	if behind := c.runLaps(run, from, most); behind.end == lapsRepeat || behind.end == lapsGoOn {
+		return behind
+	}
+	return ran
+}
+
 // tryLaps follows a job that never ends through a loop, lap after lap: then it is known
 // what ends the loop, and after how many polls, however the counter is written.
 func (c *checker) tryLaps(l *loop, r *reading) {
@@ -27,7 +40,7 @@ func (c *checker) tryLaps(l *loop, r *reading) {
 	leaves, stays, inTime, notAlone := true, false, false, false
 	for _, value := range values {
 		for _, from := range c.entriesOf(l) {
-			ran := c.runLaps(lapRun{loop: l, reading: r, value: value, ahead: ahead}, from, most)
+			ran := c.runFirstAndLater(lapRun{loop: l, reading: r, value: value, ahead: ahead}, from, most)
 			leaves = leaves && ran.end == lapsLeave
 			stays = stays || ran.end == lapsRepeat || ran.end == lapsGoOn
 			only = slices.DeleteFunc(only, func(v string) bool { return v == value && !ran.endByCount(r.Turn.most()) })

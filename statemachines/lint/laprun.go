@@ -106,6 +106,7 @@ type lapRun struct {
 	endless bool    // no time ends it, as is known
 	ticks   bool    // the clock of types goes on with each Wait
 	stays   bool    // a job stays while a rule with a count lets it
+	given   bool    // the count of the input does not end the first lap
 	strict  bool    // it is not clear where a lap goes that may both leave and stay
 
 	open, polling []*path          // polling come to the next poll
@@ -185,7 +186,7 @@ func (c *checker) countLaps(run *lapRun, from entry, most int) laps {
 		}
 		repeats, tried := 0, false
 		for _, p := range run.polling {
-			if p.polls > 0 && p.at.env.Equal(p.last) {
+			if p.polls > 0 && (!run.given || p.polls > 1) && p.at.env.Equal(p.last) {
 				repeats++
 			}
 			tried = tried || p.polls == most || p.events > fartherThanHistory*asl.MaxEvents
@@ -263,7 +264,7 @@ func (run *lapRun) step(c *checker) bool {
 	}
 	events, transitions := visit(p.at.state)
 	seconds, timed := run.tick(c, p)
-	ways, exits, known := run.ways(c, p.at)
+	ways, exits, known := run.ways(c, p)
 	if !known || !timed {
 		return false
 	}
@@ -311,11 +312,15 @@ func (run *lapRun) tick(c *checker, p *path) (seconds float64, ok bool) {
 
 // ways returns the ways that stay in the loop, and the exits. known is false if a bound may be
 // reached or not.
-func (run *lapRun) ways(c *checker, at entry) (stay []typecheck.Way, exits []string, known bool) {
+func (run *lapRun) ways(c *checker, p *path) (stay []typecheck.Way, exits []string, known bool) {
+	at := p.at
 	ways := run.stepFrom(c, at)
 	b, fixed := c.boundsOf(run.loop), false
+	if run.given && at.state.Choice != nil && c.types.FailsRule(at.state, at.env) {
+		return nil, nil, false
+	}
 	if run.stays && at.state.Choice != nil {
-		if inside := slices.DeleteFunc(slices.Clone(ways), func(way typecheck.Way) bool { return !run.loop.inside[way.To] }); len(inside) > 0 {
+		if inside := b.inside(ways); len(inside) > 0 {
 			return inside, nil, !b.mayLeave(at.state, ways)
 		}
 		if exit := b.exitBehind(at.state, ways); exit != "" {
@@ -336,21 +341,15 @@ func (run *lapRun) ways(c *checker, at entry) (stay []typecheck.Way, exits []str
 			trend = c.types.Trend(at.state, way.Rule, at.env)
 		}
 		timed := isTimed(trend, b.loop.inside[way.To])
+		if inside := b.inside(ways); run.given && p.polls <= 1 && trend == typecheck.NoTrend && len(inside) > 0 {
+			return inside, nil, true
+		}
 		if b.unsure[at.state][way.Transition] && trend == typecheck.NoTrend || !run.endless && timed {
 			run.notAlone = timed && trend != typecheck.Moves && run.value != ""
 			return nil, nil, false
 		}
 	}
-	for _, way := range ways {
-		switch {
-		case way.End:
-			exits = append(exits, at.state.Name)
-		case run.loop.inside[way.To]:
-			stay = append(stay, way)
-		default:
-			exits = append(exits, way.To)
-		}
-	}
+	stay, exits = run.split(at.state, ways)
 	if run.strict && len(stay) > 0 && len(exits) > 0 {
 		return nil, nil, false
 	}
@@ -358,6 +357,21 @@ func (run *lapRun) ways(c *checker, at entry) (stay []typecheck.Way, exits []str
 		exits = nil // it is taken in each lap or in none
 	}
 	return stay, exits, true
+}
+
+// split tells the ways of a state that stay in the loop from the exits.
+func (run *lapRun) split(s *asl.State, ways []typecheck.Way) (stay []typecheck.Way, exits []string) {
+	for _, way := range ways {
+		switch {
+		case way.End:
+			exits = append(exits, s.Name)
+		case run.loop.inside[way.To]:
+			stay = append(stay, way)
+		default:
+			exits = append(exits, way.To)
+		}
+	}
+	return stay, exits
 }
 
 // stepFrom returns the ways from an entry by the answer of the run, or by its error, and notes that they are taken.

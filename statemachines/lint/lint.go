@@ -40,6 +40,9 @@ const (
 	RedriveRestarts = "redrive-restarts"
 )
 
+// Suspicious is of what asl.Validate warns of: Check does not look for it.
+const Suspicious = "suspicious"
+
 // Rule is a rule and what it is about.
 type Rule struct {
 	Name  string `json:"name"`
@@ -194,7 +197,9 @@ func (c *checker) checkTypes(types *typecheck.Checker) {
 func (c *checker) flow(f *asl.Flow, express bool) {
 	if !f.Open {
 		for _, l := range loops(f, f.States, every) {
-			c.loop(l, express)
+			if !c.neverTurns(l) {
+				c.loop(l, express)
+			}
 		}
 		c.retryLoops(f, express)
 	}
@@ -284,6 +289,7 @@ func (c *checker) readAll(l *loop, express bool) []*reading {
 		}
 		r.Hot = c.isHot(l)
 		r.Bound = c.boundOf(l, r)
+		r.firstWait = c.findFirstWait(l, r)
 		c.checkEarly(l, r)
 		c.checkAllRounds(l, r)
 		tables = append(tables, r)
@@ -307,6 +313,7 @@ func (c *checker) checkTable(l *loop, r *reading) {
 	if reset := c.findReset(l); reset != nil && reset.inside[r.Poll.Name] && r.Bound.Kind == ByCount {
 		r.Bound.Anew = reset.resets.Name
 	}
+	r.firstWait = c.findFirstWait(l, r)
 	c.checkEarly(l, r)
 	c.checkAllRounds(l, r)
 	c.checkLast(r)

@@ -58,6 +58,14 @@ func (s *status) putNumbers(compared []float64, within limits) {
 	}
 }
 
+// putKnown makes the status each of the numbers that it may be.
+func (s *status) putKnown(numbers []float64) {
+	s.complete = true
+	for _, n := range numbers {
+		s.addLiteral(sayNumber(n), n)
+	}
+}
+
 // joinRanges names the numbers of a row, which are sorted: neighbours as one range.
 func (l *Loop) joinRanges(values []string) []string {
 	all := slices.SortedFunc(maps.Keys(l.Literals), func(a, b string) int {

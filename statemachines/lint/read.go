@@ -225,7 +225,7 @@ func (r *reading) noteRoutesOfRunning(s *status, follows *router) {
 		}
 		routes := r.followAll(value)
 		r.noteRunning(routes)
-		if means == MeansRunning || means == MeansEnding {
+		if (means == MeansRunning || means == MeansEnding) && slices.ContainsFunc(routes, func(way route) bool { return way.ends == PollsOn }) {
 			r.running = append(r.running, routes...)
 		}
 		if (means == MeansRunning || r.ByName) && !r.Retries {

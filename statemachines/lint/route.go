@@ -215,7 +215,7 @@ func (w *walk) step(s *asl.State, env typecheck.Env, result typecheck.Value, at 
 		next := at
 		if s.Choice != nil {
 			next.chosen = append(slices.Clip(at.chosen), decision{s, &way.Transition})
-			if w.isLate(s, ways, n, mixed) {
+			if w.isLate(s, ways, n, mixed) && !w.isOpenBeside(s, env, at.hops, ways[:n]) {
 				next.late, next.lateBy = true, append(slices.Clip(at.lateBy), hop{s, way.Transition})
 			}
 			next.mixed = at.mixed || mixed
@@ -265,6 +265,24 @@ func (w *walk) splitTexts(s *asl.State, env typecheck.Env, ways []typecheck.Way)
 // isLate tells whether a Choice takes the way of that number only when the bound of the loop is reached.
 func (w *walk) isLate(s *asl.State, ways []typecheck.Way, n int, mixed bool) bool {
 	return w.bounds != nil && (!mixed && w.bounds.isLate(s, ways, n) || w.isOpenToBound(s, ways))
+}
+
+// isOpenBeside tells whether one of the rules of a Choice that look at a bound and stay in the loop compares something of
+// the answer, too, that may not be there on the way to it: then another rule may take the answer at once.
+func (w *walk) isOpenBeside(s *asl.State, env typecheck.Env, hops []hop, before []typecheck.Way) bool {
+	return slices.ContainsFunc(before, func(way typecheck.Way) bool {
+		if way.Kind != asl.TransitionRule || !w.bounds.limits[s][way.Transition] || !w.bounds.loop.inside[way.To] {
+			return false
+		}
+		return slices.ContainsFunc(operandsOfRule(&s.Choice.Rules[way.Rule]), func(o operand) bool {
+			name := lastName(o.String())
+			value := readOperand(env, o)
+			if w.bounds.counters[name] || w.bounds.flags[name] || !value.MayBeMissing() || value.IsMissing() {
+				return false
+			}
+			return strings.Contains(traceBack(hops, o).text, "result of "+w.poll.Name+" ")
+		})
+	})
 }
 
 // isOpenToBound tells whether a Choice without Default has rules of the bound alone for an answer: until the

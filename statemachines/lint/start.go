@@ -20,7 +20,10 @@ func (c *checker) startOf(r *reading, j *judge) (start *asl.State, byID bool) {
 	}
 	var open []*asl.State
 	tasks, types := c.tasks()[strings.ToLower(name)], c.types
-	if len(tasks) > 1 {
+	switch {
+	case len(tasks) == 0:
+		return nil, false
+	case len(tasks) > 1:
 		types = c.taggedTypes()
 	}
 	ahead, asked := c.statesBefore(r.Flow, r.Poll), types.Arguments(r.Poll)

@@ -84,6 +84,8 @@ type Loop struct {
 	Express bool
 	// Findings are what the rules found in the loop, not in its Rows.
 	Findings []Finding
+
+	firstWait time.Duration // see findFirstWait
 }
 
 // Row is what a loop does with values of the status.

@@ -127,9 +127,12 @@ func (c *checker) takenUp(f *asl.Flow, loop []*asl.State, leaf *asl.State) *Whol
 
 // retriedBy are the states around a flow whose Retry takes an error of one of its Fail states.
 func (c *checker) retriedBy(f *asl.Flow) []string {
+	o, inner := c.outsides[f]
+	if !inner {
+		return nil
+	}
 	var names []string
-	errors := errorsOf(f.States)
-	for o, inner := c.outsides[f]; inner && len(errors) > 0; o, inner = c.outsides[o.flow] {
+	for errors := errorsOf(f.States); inner && len(errors) > 0; o, inner = c.outsides[o.flow] {
 		if m := o.state.Map; m != nil && m.Distributed {
 			errors = []string{errorThreshold}
 		}

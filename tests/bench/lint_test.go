@@ -3,6 +3,7 @@ package bench_test
 import (
 	"fmt"
 	"math"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -80,6 +81,7 @@ func leastTime(b *testing.B, states, most int, f func()) time.Duration {
 // measureLint measures lint with the types of states: of poll loops, and of as many states
 // without a loop.
 func (r *report) measureLint() {
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the command collects garbage
 	sizes := []int{200, lintedStates, 1000, 2000}
 	most := sizes[len(sizes)-1]
 	measure := func(n int, text []byte) (read, all time.Duration) {

@@ -11,7 +11,7 @@ import (
 // variable that nothing assigns, and what AWS says of it.
 const (
 	DefinitionRule = "definition"
-	SuspiciousRule = "suspicious"
+	SuspiciousRule = lint.Suspicious
 	AWSRule        = "aws"
 )
 
