@@ -81,13 +81,14 @@ func differInFlow(old, made, again []call) *Difference {
 		case i >= len(old):
 			return &Difference{What: Calls, Before: notMade, After: made[i].String()}
 		case i >= len(made):
-			return &Difference{What: Calls, Before: old[i].String(), After: notMade, Task: old[i].task}
+			again := slices.ContainsFunc(made, func(c call) bool { return c.task == old[i].task })
+			return &Difference{What: Calls, Before: old[i].String(), After: notMade, Task: old[i].task, Again: again}
 		}
 		one, two, volatile := old[i], made[i], old[i]
 		if len(again) > i {
 			volatile = again[i]
 		}
-		if one.task != two.task && !slices.ContainsFunc(made[i:], func(c call) bool { return c.task == one.task }) {
+		if !slices.ContainsFunc(made[i:], func(c call) bool { return c.task == one.task }) {
 			return &Difference{What: Calls, Before: one.String(), After: two.String(), Task: one.task}
 		}
 		if one.task != two.task || !same(one.arguments, two.arguments, volatile.arguments) {

@@ -118,3 +118,32 @@ func TestDiffer(t *testing.T) {
 	require.Len(t, differ(seen(publish), more, nil), 2, "the call is told, too, where the first machine ends")
 	require.Len(t, differ(with(func(o *observed) { o.calls = []call{publish, publish} }), polledOn, nil), 2)
 }
+
+// A difference names the Task that is called no more, and none where its call comes later.
+func TestDifferenceNamesTheTaskThatIsLeftOut(t *testing.T) {
+	t.Parallel()
+	seen := func(tasks ...string) *observed {
+		o := &observed{}
+		for _, task := range tasks {
+			o.calls = append(o.calls, call{task: task})
+		}
+		o.Status = "SUCCEEDED"
+		return o
+	}
+	for name, c := range map[string]struct {
+		before, after *observed
+		task          string
+	}{
+		"the last one":             {seen("Tell", "Clean"), seen("Tell"), "Clean"},
+		"the first one":            {seen("Clean", "Tell"), seen("Tell"), "Clean"},
+		"another one in its place": {seen("Clean"), seen("Tell"), "Clean"},
+		"both the other way round": {seen("Clean", "Tell"), seen("Tell", "Clean"), ""},
+		"one more in front":        {seen("Tell"), seen("Clean", "Tell"), ""},
+		"one more behind":          {seen("Tell"), seen("Tell", "Clean"), ""},
+	} {
+		found := differ(c.before, c.after, nil)
+		require.Len(t, found, 1, name)
+		require.Equal(t, Calls, found[0].What, name)
+		require.Equal(t, c.task, found[0].Task, name)
+	}
+}

@@ -111,7 +111,7 @@ var (
 func (p *pair) answerTasks(old, now *known) error {
 	before, after := old.machine, now.machine
 	o := simulate.Options{
-		Models: p.options.Models, Polls: p.options.Polls, Running: p.options.Running, Items: p.options.Items,
+		Models: p.options.Models, Polls: p.options.Polls, Running: p.options.Running, Items: p.options.Items, Draw: p.options.Draw,
 		Readings: map[*asl.StateMachine]*simulate.Reading{before: old.reading, after: now.reading},
 	}
 	responses, unknown, err := simulate.Responses(before, o, after)

@@ -142,9 +142,9 @@ func (p *pair) takeStatuses(ctx context.Context, role string, all []answer, whol
 			return false, err
 		}
 		bare = append(bare, less...)
-		a, asksAgain := &all[i], after.visited(role) > 1
-		a.runs = asksAgain && before.visited(role) > 1
-		a.ended = after.visited(role) == 1 && after.Status != PollsOn
+		a, asksAgain := &all[i], after.asked > 1
+		a.runs = asksAgain && before.asked > 1
+		a.ended = after.asked == 1 && after.Status != PollsOn
 		switch {
 		case a.ended && good < 0 && after.Status == string(sim.StatusSucceeded):
 			good = i
@@ -191,7 +191,7 @@ func (p *pair) tryStatus(
 	if err != nil || filled.IsBroken() {
 		return before, after, nil, err
 	}
-	a.ended = after.visited(role) == 1
+	a.ended = after.asked == 1
 	less = append(less, *a)
 	*a = more
 	return b, filled, less, nil

@@ -32,6 +32,7 @@ type Options struct {
 	Running map[string][]string
 	// Items is how many items drawn lists have at least, and answers about an entry of the caller's own; 0 for one.
 	Items int
+	Draw  int // of the answers about an entry of the caller's own, as simulate.Options has it
 	// Known is what earlier comparisons found of the machines; nil for nothing.
 	Known *Known
 	// Except are members that may differ in any run, as the new machine has them otherwise.
@@ -111,6 +112,8 @@ type Difference struct {
 	Task string
 	// Beside tells that a call is of another flow than the one that the script is for.
 	Beside bool
+	// Again tells that the call is one more of a Task that both machines call: the second one ended before it came to it.
+	Again bool
 }
 
 func (d Difference) String() string {
