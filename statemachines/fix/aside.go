@@ -17,10 +17,10 @@ import (
 func (l *loop) turnsBack(s *asl.State) bool {
 	seen := map[string]bool{}
 	for at := s; at != nil && !seen[at.Name]; at = l.flow.State(at.Next) {
-		if at.Type == asl.TypeWait && at != s && l.inside[at.Name] {
+		switch {
+		case at.Type == asl.TypeWait:
 			return l.isEnteredBack(s)
-		}
-		if at == l.poll || at.Choice != nil || at.Type == asl.TypeWait || !l.inside[at.Name] {
+		case at == l.poll:
 			return false
 		}
 		seen[at.Name] = true
@@ -32,7 +32,7 @@ func (l *loop) turnsBack(s *asl.State) bool {
 func (l *loop) isEnteredBack(s *asl.State) bool {
 	return l.flow.StartAt != s.Name && !slices.ContainsFunc(l.flow.States, func(from *asl.State) bool {
 		leads := slices.ContainsFunc(from.Transitions(), func(way asl.Transition) bool { return way.To == s.Name })
-		return leads && (!l.inside[from.Name] && !l.isAside(from.Name) || from == l.poll || from.Type == asl.TypeWait)
+		return leads && (!l.inside[from.Name] || from == l.poll || from.Type == asl.TypeWait)
 	})
 }
 
@@ -51,7 +51,7 @@ func (l *loop) takeAside() error {
 	}
 	for _, s := range l.aside {
 		for _, way := range s.Transitions() {
-			if l.inside[way.To] && (l.wait == nil || way.To != l.wait.Name) {
+			if l.inside[way.To] && way.To != l.wait.Name {
 				return refuse("the loop does more than poll: %q is a %s, and leads to %q", s.Name, s.Type, way.To)
 			}
 		}

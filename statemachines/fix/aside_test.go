@@ -90,6 +90,7 @@ func TestProgressStays(t *testing.T) {
 func TestProgressThatLeadsElsewhere(t *testing.T) {
 	t.Parallel()
 	text := progress["JSONPath"]
+	const does = `the loop does more than poll: "Tell" is a Task`
 	for name, c := range map[string]struct {
 		from, to, reason string
 		o                fix.Options
@@ -98,12 +99,28 @@ func TestProgressThatLeadsElsewhere(t *testing.T) {
 		"for some statuses alone": {`"Choices": [{`, `"Choices": [{"Variable": "$.r.QueryExecution.Status.State", "StringEquals": "QUEUED", "Next": "Pause"}, {`, "", fix.Options{}},
 		"data of the next turn":   {`"ResultPath": null, "Next": "Count"`, `"ResultPath": "$.id", "Next": "Count"`, "", fix.Options{}},
 		"polls by a Retry":        {`"id"`, `"id"`, `"Tell" runs after each poll`, fix.Options{Strategy: compile.RetryTask}},
+		"before the first poll":   {`"StartAt": "Ask"`, `"StartAt": "Tell"`, does, fix.Options{}},
+		"behind a call":           {`"StartAt": "Ask", "States": {`, `"StartAt": "Begin", "States": {"Begin": {"Type": "Pass", "Next": "Tell"},`, does, fix.Options{}},
+		"after polls that fail":   {`"ResultPath": "$.r", "Next"`, `"ResultPath": "$.r", "Catch": [{"ErrorEquals": ["States.ALL"], "ResultPath": "$.e", "Next": "Tell"}], "Next"`, does, fix.Options{}},
+		"between two Waits":       {`"Default": "Tell"},`, `"Default": "Soon"}, "Soon": {"Type": "Wait", "Seconds": 5, "Next": "Tell"},`, does, fix.Options{}},
+		"between Wait and poll":   {`"Default": "Tell"},`, `"Default": "Soon"}, "Soon": {"Type": "Wait", "Seconds": 5, "Next": "Tell"},`, does, fix.Options{}},
+		"no Wait if it fails":     {`"ResultPath": null, "Next": "Count"`, `"ResultPath": null, "Catch": [{"ErrorEquals": ["States.ALL"], "ResultPath": null, "Next": "Ask"}], "Next": "Count"`, does + `, and leads to "Ask"`, fix.Options{}},
+		"behind another Choice": {`"Default": "Tell"},`, `"Default": "Odd?"}, "Odd?": {"Type": "Choice",
+			"Choices": [{"Variable": "$.r.QueryExecution.Status.State", "StringEquals": "ODD", "Next": "Broken"}], "Default": "Tell"},`, `another Choice than "Done?" leads to "Tell"`, fix.Options{}},
+		"behind a second Choice": {`"Default": "Tell"},`, `"Default": "Quiet?"}, "Quiet?": {"Type": "Choice",
+			"Choices": [{"Variable": "$.r.QueryExecution.Status.State", "StringEquals": "QUEUED", "Next": "Pause"}], "Default": "Tell"},`, does + ", to which a job leads that still runs at poll 1", fix.Options{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			changed := strings.Replace(text, c.from, c.to, 1)
 			if name == "in front of the Choice" {
 				changed = strings.Replace(strings.Replace(changed, `"Default": "Tell"`, `"Default": "Pause"`, 1), `"ResultPath": null, "Next": "Pause"}`, `"ResultPath": null, "Next": "Done?"}`, 1)
+			}
+			if name == "between Wait and poll" {
+				changed = strings.Replace(changed, `"ResultPath": null, "Next": "Pause"}`, `"ResultPath": null, "Next": "Ask"}`, 1)
+				changed = strings.Replace(changed, `"Next": "Done?"},`, `"Next": "Pause"},`, 1)
+				changed = strings.Replace(changed, `"Seconds": 20, "Next": "Ask"`, `"Seconds": 20, "Next": "Done?"`, 1)
+				changed = strings.Replace(changed, `"Default": "Soon"}, "Soon": {"Type": "Wait", "Seconds": 5, "Next": "Tell"},`, `"Default": "Tell"},`, 1)
 			}
 			c.o.Models = models.Load
 			after, loops, err := fix.Apply(t.Context(), []byte(changed), c.o)

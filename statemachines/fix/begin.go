@@ -26,11 +26,11 @@ func (l *loop) beginAs(variables object) {
 	}
 }
 
-// known types the data and the variables that the loop begins with.
-func (l *loop) known(o Options) (typecheck.Env, error) {
+// typeEntries types the data and the variables that the loop begins with, for each way to it.
+func (l *loop) typeEntries(o Options) error {
 	types, err := typecheck.New(l.machine, typecheck.Options{Models: o.Models})
 	if err != nil {
-		return typecheck.Env{}, err
+		return err
 	}
 	first := l.begins()
 	for _, s := range l.flow.States {
@@ -39,11 +39,34 @@ func (l *loop) known(o Options) (typecheck.Env, error) {
 		}
 		for _, way := range types.Step(s, types.Input(s), types.Result(s)) {
 			if way.To == first.Name {
-				return way.Env, nil
+				l.known = append(l.known, way.Env)
 			}
 		}
 	}
-	return types.Entry(l.flow), nil
+	if l.known == nil || l.flow.StartAt == first.Name {
+		l.known = append(l.known, types.Entry(l.flow))
+	}
+	return nil
+}
+
+// beginsAsNumber tells whether each way to the loop gives a value that is one number.
+func (l *loop) beginsAsNumber(value func(typecheck.Env) typecheck.Value) bool {
+	return !slices.ContainsFunc(l.known, func(env typecheck.Env) bool {
+		constant, _ := value(env).Constant()
+		_, isNumber := constant.(json.Number)
+		return !isNumber
+	})
+}
+
+// inputMember finds a member of data, such as "count.polls".
+func inputMember(names []string) func(typecheck.Env) typecheck.Value {
+	return func(env typecheck.Env) typecheck.Value {
+		value := env.Input
+		for _, name := range names {
+			value = value.Member(name)
+		}
+		return value
+	}
 }
 
 // settle puts what is known of a value into one that was drawn for it.

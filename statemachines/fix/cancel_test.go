@@ -2,64 +2,66 @@ package fix_test
 
 import (
 	"context"
-	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
-	"github.com/jobpoller/jobpoller/statemachines/edit"
 	"github.com/jobpoller/jobpoller/statemachines/fix"
-	"github.com/jobpoller/jobpoller/statemachines/source"
-	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 	"github.com/jobpoller/jobpoller/tests/race"
 )
 
-// A context that ends is the error, wherever fix is then: it is no reason why a loop or a finding stays.
-func TestCancel(t *testing.T) {
+// cutContext is cancelled when somebody has asked so often whether it is.
+type cutContext struct {
+	context.Context //nolint:containedctx // it is one
+
+	left atomic.Int64
+	once sync.Once
+	done chan struct{}
+}
+
+func cutAfter(ctx context.Context, asked int64) *cutContext {
+	c := &cutContext{Context: ctx, done: make(chan struct{})}
+	c.left.Store(asked)
+	return c
+}
+
+func (c *cutContext) Done() <-chan struct{} {
+	if c.left.Add(-1) < 0 {
+		c.once.Do(func() { close(c.done) })
+	}
+	return c.done
+}
+
+func (c *cutContext) Err() error {
+	select {
+	case <-c.Done():
+		return context.Canceled
+	default:
+		return nil
+	}
+}
+
+// Whenever a user interrupts fix, that is what it says: it never takes it for a reason to refuse a loop.
+func TestInterruptedFix(t *testing.T) {
 	t.Parallel()
-	type work func(ctx context.Context, text []byte, read edit.Read, models typecheck.Models) error
-	for name, do := range map[string]work{
-		"repairs": func(ctx context.Context, text []byte, read edit.Read, load typecheck.Models) error {
-			_, _, err := fix.RepairFile(ctx, text, read, fix.RepairOptions{Sure: true, Models: load})
-			return err
-		},
-		"replacements": func(ctx context.Context, text []byte, read edit.Read, load typecheck.Models) error {
-			_, _, err := fix.ApplyFile(ctx, text, read, fix.Options{Models: load})
-			return err
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			text, err := os.ReadFile("testdata/repair/typo-before-a-forgotten-failure.asl.json")
-			require.NoError(t, err)
-			// run lets the context end at a step: a reading of the text, or of a model. It returns how many there are.
-			run := func(last int) (steps int, err error) {
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-				step := func() {
-					if steps++; steps == last {
-						cancel()
-					}
-				}
-				read := func(file []byte) (*source.Definition, error) {
-					step()
-					return reader(t, "machine.asl.json")(file)
-				}
-				err = do(ctx, text, read, func(service string) (*catalog.Service, error) {
-					step()
-					return models.Load(service)
-				})
-				return steps, err
-			}
-			steps, err := run(0)
-			require.NoError(t, err)
-			require.Greater(t, steps, 3)
-			for last := steps; last > 0; last -= race.Of(steps/6, steps/2) {
-				_, err := run(last)
-				require.ErrorIs(t, err, context.Canceled, "at step %d of %d", last, steps)
-			}
-		})
+	several := strings.NewReplacer("CALL", "aws-sdk:batch:describeJobs", "CHOICE",
+		choiceOf("'FAILED' in $seen", "Failed", "$count($seen[$ = 'SUCCEEDED']) = $count($seen)", "Good"), "ARGUMENTS",
+		`"QueryLanguage": "JSONata", "Assign": {"seen": "{% [$states.result.Jobs.Status] %}"}, "Output": "{% $states.input %}", `+
+			`"Arguments": {"Jobs": "{% $states.input.ids %}"}`).Replace(severalLoop)
+	const enough = 1 << 40
+	whole := cutAfter(t.Context(), enough)
+	_, loops, err := fix.Apply(whole, []byte(several), fix.Options{Models: models.Load})
+	require.NoError(t, err)
+	require.Empty(t, loops[0].Refused)
+	asked := enough - whole.left.Load()
+	steps := int64(race.Of(12, 3))
+	require.Greater(t, asked, steps)
+	for i := range steps {
+		_, _, err := fix.Apply(cutAfter(t.Context(), asked*i/steps), []byte(several), fix.Options{Models: models.Load})
+		require.ErrorIs(t, err, context.Canceled, "after %d of %d", asked*i/steps, asked)
 	}
 }

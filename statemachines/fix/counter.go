@@ -211,7 +211,7 @@ func (l *loop) setsOnTheWayBack(s *asl.State) []string {
 // alone read, and nothing where it leaves the loop.
 func (l *loop) onlyCountsBack(s *asl.State) bool {
 	names := l.setsOnTheWayBack(s)
-	if s.Choice == nil || names == nil || s.Output != nil || s.Assign != nil && !l.inside[s.Choice.Default] {
+	if names == nil || s.Output != nil || s.Assign != nil && !l.inside[s.Choice.Default] {
 		return false
 	}
 	if slices.ContainsFunc(s.Choice.Rules, func(r asl.ChoiceRule) bool { return r.Output != nil || r.Assign != nil && !l.inside[r.Next] }) {

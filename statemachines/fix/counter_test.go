@@ -43,6 +43,7 @@ func TestLoopThatCounts(t *testing.T) {
 	inChoice := strings.Replace(start+wait+look+ends, `"Default": "Wait"`, `"Default": "Wait", "Assign": {"n.$": "States.MathAdd($n, 1)"}`, 1)
 	inRule := strings.Replace(start+wait+look+ends, `{"Variable": "$n", "NumericGreaterThanEquals": 20, "Next": "Late"}], "Default": "Wait"`,
 		`{"Variable": "$n", "NumericLessThan": 20, "Assign": {"n.$": "States.MathAdd($n, 1)"}, "Next": "Wait"}], "Default": "Late"`, 1)
+	choiceInJSONata := `{"QueryLanguage": "JSONata", ` + toJSONata.Replace(inChoice[1:])
 	pollInJSONata := `{"QueryLanguage": "JSONata", ` + toJSONata.Replace(inPoll[1:])
 	for name, c := range map[string]struct{ text, refused string }{
 		"in the Wait":                    {inWait, ""},
@@ -53,25 +54,29 @@ func TestLoopThatCounts(t *testing.T) {
 		"in the poll, in JSONata":        {pollInJSONata, ""},
 		"in the poll, beside other data": {addRule(inPoll, `{"Variable": "$.more", "IsPresent": true, "Next": "Bad"}`), `a rule of "Done?" leads to "Bad" by data that "Look" does not give: $.more`},
 		"in the Choice":                  {inChoice, ""},
-		"in the Choice, in JSONata":      {`{"QueryLanguage": "JSONata", ` + toJSONata.Replace(inChoice[1:]), ""},
-		"in a rule of the Choice":        {inRule, ""},
-		"in the Choice, for another":     {strings.Replace(inChoice, `{"Type": "Succeed"}`, `{"Type": "Pass", "Parameters": {"polls.$": "$n"}, "End": true}`, 1), `"Done?" sets $n where it polls on, and "Good" reads that`},
-		"in the Choice, for the poll":    {strings.Replace(inChoice, `{"QueryExecutionId.$": "$.id"}`, `{"QueryExecutionId.$": "States.Format('{}-{}', $.id, $n)"}`, 1), `"Done?" sets $n where it polls on, and "Look" reads that`},
-		"in the Choice, for the Wait":    {strings.NewReplacer(`"Seconds": 30`, `"SecondsPath": "$n"`, `{"n": 0}`, `{"n": 9}`).Replace(inChoice), `"Done?" changes data of the execution`},
-		"up to a variable":               {strings.NewReplacer(`"Assign": {"n": 0}`, `"Assign": {"n": 0, "most": 20}`, `$n >= 20`, `$n >= $most`).Replace(pollInJSONata), ""},
-		"in the poll and for a Fail":     {strings.Replace(inPoll, `"Bad": {"Type": "Fail"}`, `"Bad": {"Type": "Fail", "CausePath": "States.JsonToString($n)"}`, 1), ofItself},
-		"in the poll, for a branch":      {strings.Replace(inPoll, `{"Type": "Succeed"}`, `{"Type": "Parallel", "End": true, "Branches": [{"StartAt": "Polls", "States": {"Polls": {"Type": "Pass", "Parameters": {"polls.$": "$n"}, "End": true}}}]}`, 1), ofItself},
-		"from a rule of a Choice":        {strings.Replace(inWait, `"Zero": {"Type": "Pass", "Assign": {"n": 0}, "Next": "Wait"}`, `"Zero": {"Type": "Choice", "Choices": [{"Variable": "$.go", "IsPresent": true, "Assign": {"n": 0}, "Next": "Wait"}], "Default": "Good"}`, 1), ""},
-		"set to null elsewhere":          {strings.Replace(inWait, `"Good": {"Type": "Succeed"}`, `"Good": {"Type": "Pass", "Assign": {"n": null}, "End": true}`, 1), ""},
-		"set anew behind":                {strings.Replace(inWait, `"Good": {"Type": "Succeed"}`, `"Good": {"Type": "Pass", "Assign": {"n": 30}, "End": true}`, 1), ""},
-		"for a state behind":             {strings.Replace(inPass, `{"Type": "Succeed"}`, `{"Type": "Pass", "Parameters": {"polls.$": "$n"}, "End": true}`, 1), behind},
-		"and drops the data":             {strings.Replace(inPass, `"Count": {"Type": "Pass"`, `"Count": {"Type": "Pass", "Result": {"a": 1}, "ResultPath": null`, 1), ""},
-		"and changes the data":           {strings.Replace(inPass, `"Count": {"Type": "Pass"`, `"Count": {"Type": "Pass", "Result": {"a": 1}, "ResultPath": "$.last"`, 1), inData},
-		"in the Wait, for another":       {strings.Replace(inWait, `{"Type": "Succeed"}`, `{"Type": "Pass", "Parameters": {"polls.$": "$n"}, "End": true}`, 1), changes},
-		"with an Output":                 {strings.Replace(inJSONata, `"Seconds"`, `"Output": "{% $merge([$states.input, {'n': $n}]) %}", "Seconds"`, 1), changes},
-		"for the poll":                   {strings.Replace(inPass, `{"QueryExecutionId.$": "$.id"}`, `{"QueryExecutionId.$": "States.Format('{}-{}', $.id, $n)"}`, 1), polled},
-		"in the poll and for it":         {strings.NewReplacer(`"Assign": {"n": 0}`, `"Assign": {"n": 1}`, `"Next": "Done?"`, `"TimeoutSecondsPath": "$n", "Next": "Done?"`).Replace(inPoll), ofItself},
-		"in the poll and for a Wait":     {strings.Replace(pollInJSONata, `"Seconds": 30`, `"Seconds": "{% 30 + $n %}"`, 1), ofItself},
+		"in the Choice, in JSONata":      {choiceInJSONata, ""},
+		"in the Choice, with an Output":  {strings.Replace(choiceInJSONata, `"Default": "Wait"`, `"Output": "{% $merge([$states.input, {'n': $n}]) %}", "Default": "Wait"`, 1), `"Done?" changes data of the execution`},
+		"in the Choice, beside an Output": {
+			strings.Replace(choiceInJSONata, `"Next": "Late"`, `"Output": "{% $merge([$states.input, {'n': $n}]) %}", "Next": "Late"`, 1), `"Done?" changes data of the execution`,
+		},
+		"in a rule of the Choice":     {inRule, ""},
+		"in the Choice, for another":  {strings.Replace(inChoice, `{"Type": "Succeed"}`, `{"Type": "Pass", "Parameters": {"polls.$": "$n"}, "End": true}`, 1), `"Done?" sets $n where it polls on, and "Good" reads that`},
+		"in the Choice, for the poll": {strings.Replace(inChoice, `{"QueryExecutionId.$": "$.id"}`, `{"QueryExecutionId.$": "States.Format('{}-{}', $.id, $n)"}`, 1), `"Done?" sets $n where it polls on, and "Look" reads that`},
+		"in the Choice, for the Wait": {strings.NewReplacer(`"Seconds": 30`, `"SecondsPath": "$n"`, `{"n": 0}`, `{"n": 9}`).Replace(inChoice), `"Done?" changes data of the execution`},
+		"up to a variable":            {strings.NewReplacer(`"Assign": {"n": 0}`, `"Assign": {"n": 0, "most": 20}`, `$n >= 20`, `$n >= $most`).Replace(pollInJSONata), ""},
+		"in the poll and for a Fail":  {strings.Replace(inPoll, `"Bad": {"Type": "Fail"}`, `"Bad": {"Type": "Fail", "CausePath": "States.JsonToString($n)"}`, 1), ofItself},
+		"in the poll, for a branch":   {strings.Replace(inPoll, `{"Type": "Succeed"}`, `{"Type": "Parallel", "End": true, "Branches": [{"StartAt": "Polls", "States": {"Polls": {"Type": "Pass", "Parameters": {"polls.$": "$n"}, "End": true}}}]}`, 1), ofItself},
+		"from a rule of a Choice":     {strings.Replace(inWait, `"Zero": {"Type": "Pass", "Assign": {"n": 0}, "Next": "Wait"}`, `"Zero": {"Type": "Choice", "Choices": [{"Variable": "$.go", "IsPresent": true, "Assign": {"n": 0}, "Next": "Wait"}], "Default": "Good"}`, 1), ""},
+		"set to null elsewhere":       {strings.Replace(inWait, `"Good": {"Type": "Succeed"}`, `"Good": {"Type": "Pass", "Assign": {"n": null}, "End": true}`, 1), ""},
+		"set anew behind":             {strings.Replace(inWait, `"Good": {"Type": "Succeed"}`, `"Good": {"Type": "Pass", "Assign": {"n": 30}, "End": true}`, 1), ""},
+		"for a state behind":          {strings.Replace(inPass, `{"Type": "Succeed"}`, `{"Type": "Pass", "Parameters": {"polls.$": "$n"}, "End": true}`, 1), behind},
+		"and drops the data":          {strings.Replace(inPass, `"Count": {"Type": "Pass"`, `"Count": {"Type": "Pass", "Result": {"a": 1}, "ResultPath": null`, 1), ""},
+		"and changes the data":        {strings.Replace(inPass, `"Count": {"Type": "Pass"`, `"Count": {"Type": "Pass", "Result": {"a": 1}, "ResultPath": "$.last"`, 1), inData},
+		"in the Wait, for another":    {strings.Replace(inWait, `{"Type": "Succeed"}`, `{"Type": "Pass", "Parameters": {"polls.$": "$n"}, "End": true}`, 1), changes},
+		"with an Output":              {strings.Replace(inJSONata, `"Seconds"`, `"Output": "{% $merge([$states.input, {'n': $n}]) %}", "Seconds"`, 1), changes},
+		"for the poll":                {strings.Replace(inPass, `{"QueryExecutionId.$": "$.id"}`, `{"QueryExecutionId.$": "States.Format('{}-{}', $.id, $n)"}`, 1), polled},
+		"in the poll and for it":      {strings.NewReplacer(`"Assign": {"n": 0}`, `"Assign": {"n": 1}`, `"Next": "Done?"`, `"TimeoutSecondsPath": "$n", "Next": "Done?"`).Replace(inPoll), ofItself},
+		"in the poll and for a Wait":  {strings.Replace(pollInJSONata, `"Seconds": 30`, `"Seconds": "{% 30 + $n %}"`, 1), ofItself},
 		"then anew for the next loop": {strings.Replace(inPoll, `"Good": {"Type": "Succeed"}`, `"Good": {"Type": "Pass", "Assign": {"n": 0}, "Next": "Rest"},
 			"Rest": {"Type": "Choice", "Choices": [{"Variable": "$n", "NumericGreaterThan": 3, "Next": "End"}], "Default": "More"}, "More": {"Type": "Pass", "Assign": {"n.$": "States.MathAdd($n, 1)"}, "Next": "Rest"},
 			"End": {"Type": "Succeed"}`, 1), ""},
@@ -136,6 +141,9 @@ func TestLoopThatCountsInItsData(t *testing.T) {
 			`{"n.$": "States.MathAdd($.turns.n, 1)"}, "ResultPath": "$.turns", "Next": "Wait"}`,
 			`{"n.$": "States.MathAdd($.`+to+`, 1)"}, "ResultPath": "$.sum", "Next": "Put"}, "Put": {"Type": "Pass", `+from+`, "ResultPath": "$.turns", "Next": "Wait"}`).Replace(path)
 	}
+	begun := func(n string) string {
+		return `{"Type": "Pass", "Parameters": {"id.$": "$.id", "turns": {"n": ` + n + `}}, "Next": "Wait"}`
+	}
 	count := func(fields string) string {
 		return strings.Replace(path, `"Parameters": {"n.$": "States.MathAdd($.turns.n, 1)"}, "ResultPath": "$.turns"`, fields, 1)
 	}
@@ -144,6 +152,7 @@ func TestLoopThatCountsInItsData(t *testing.T) {
 		another   = `"Count" changes the data that the states behind the loop get`
 		nothing   = `compares a count, and nothing before the loop sets that to a number: do so in a Pass`
 		addsToAll = `"Parameters": {"n.$": "States.MathAdd($.turns.n, 1)"}, "ResultPath": "$.turns"`
+		zero      = `"Zero": {"Type": "Pass", "Result": {"n": 0}, "ResultPath": "$.turns", "Next": "Wait"}`
 		noZero    = `"Zero": {"Type": "Pass", "Result": {"n": 0}, "ResultPath": "$.other", "Next": "Wait"}`
 	)
 	for name, c := range map[string]struct{ text, refused string }{
@@ -181,9 +190,17 @@ func TestLoopThatCountsInItsData(t *testing.T) {
 		"in data that it drops": {
 			count(addsToAll[:len(addsToAll)-len(`"$.turns"`)] + `null, "OutputPath": "$.q"`), another,
 		},
+		"begun by Parameters":        {strings.Replace(path, `"Result": {"n": 0}, "ResultPath": "$.turns"`, `"Parameters": {"id.$": "$.id", "turns": {"n": 0}}`, 1), ""},
+		"begun by a Result":          {strings.Replace(path, `"Result": {"n": 0}, "ResultPath": "$.turns"`, `"Result": {"id": "q", "turns": {"n": 0}}`, 1), ""},
+		"begun by an ItemSelector":   {strings.Replace(inMap(strings.NewReplacer(`"StartAt": "Zero"`, `"StartAt": "Wait"`, zero+",", "").Replace(path)), `"ItemsPath": "$.jobs"`, `"ItemsPath": "$.jobs", "ItemSelector": {"id.$": "$$.Map.Item.Value", "turns": {"n": 0}}`, 1), ""},
+		"begun by the input":         {strings.Replace(path, `"Result": {"n": 0}, "ResultPath": "$.turns"`, `"Parameters": {"id.$": "$.id", "turns": {"n.$": "$.n"}}`, 1), nothing},
+		"begun by two states":        {strings.NewReplacer(zero, `"Zero": {"Type": "Choice", "Choices": [{"Variable": "$.id", "IsPresent": true, "Next": "One"}], "Default": "Other"}, "One": `+begun("0")+`, "Other": `+begun("0")).Replace(path), ""},
+		"begun by one of two states": {strings.NewReplacer(zero, `"Zero": {"Type": "Choice", "Choices": [{"Variable": "$.id", "IsPresent": true, "Next": "One"}], "Default": "Other"}, "One": `+begun("0")+`, "Other": `+begun(`"0"`)).Replace(path), nothing},
+		"up to a member": {strings.NewReplacer(`"Result": {"n": 0}, "ResultPath": "$.turns"`, `"Parameters": {"id.$": "$.id", "most": 20, "turns": {"n": 0}}`,
+			`"NumericGreaterThanEquals": 20`, `"NumericGreaterThanEqualsPath": "$.most"`).Replace(path), ""},
 		"without adding":            {count(`"Result": {"n": 1}, "ResultPath": "$.turns"`), another},
 		"of no kind, with any name": {good(count(`"Result": {"n": 1}`), `{"Type": "Pass", "Parameters": {"all.$": "$..State"}, "End": true}`), another},
-		"with nothing before it":    {strings.Replace(path, `"Zero": {"Type": "Pass", "Result": {"n": 0}, "ResultPath": "$.turns", "Next": "Wait"}`, noZero, 1), nothing},
+		"with nothing before it":    {strings.Replace(path, zero, noZero, 1), nothing},
 		"in data made anew":         {strings.Replace(path, `{"n.$": "States.MathAdd($.turns.n, 1)"}, "ResultPath": "$.turns"`, `{"id.$": "$.id", "turns": {"n.$": "States.MathAdd($.turns.n, 1)"}}`, 1), `"Count" makes the data anew from the members that it lists, and drops any other`},
 	} {
 		if !race.Takes(name, 12) {

@@ -67,6 +67,9 @@ func (l *loop) compile(before *observed, o Options) (*fragment, error) {
 	if len(l.aside) > 0 && !o.strategy().TakesTask() {
 		return nil, refuse("%q runs after each poll, and the strategy %s has no states there: take %s", l.aside[0].Name, o.strategy(), compile.Variables)
 	}
+	if l.own && !o.strategy().TakesTask() {
+		return nil, refuse("%q polls with a Task of your own, which the strategy %s does not take: take %s", l.poll.Name, o.strategy(), compile.Variables)
+	}
 	options := compile.Options{
 		Strategy: o.strategy(), MaxWait: f.maxWait, MaxDelay: o.MaxDelay, InitialDelay: time.Duration(l.first) * time.Second,
 		Prefix: f.prefix, Fit: o.MaxDelay == 0, UnmodeledFails: true,
@@ -116,7 +119,7 @@ func (l *loop) compile(before *observed, o Options) (*fragment, error) {
 // prepare completes the call and the options of a strategy, and returns what leads
 // its states into the machine.
 func (f *fragment) prepare(call *compile.Call, options *compile.Options) (adapt func() error, err error) {
-	if options.Strategy.Language() == asl.JSONPath && !f.own {
+	if options.Strategy.Language() == asl.JSONPath {
 		return f.prepareJSONPath(call, options)
 	}
 	options.Exits = exitNames
@@ -265,6 +268,9 @@ func (f *fragment) read(c *compile.Compiled) error {
 // chooseExits finds where the new loop leads.
 func (f *fragment) chooseExits() error {
 	if exit, polls := f.observed.givesUp(); exit != "" {
+		if s := f.flow.State(exit); f.flow.Leads(s, f.poll) {
+			return refuse("the loop does more than poll: %q is a %s, to which a job leads that still runs at poll %d", exit, s.Type, polls)
+		}
 		return refuse("a job that still runs at poll %d leads to %q there, and the loop does not ask again, so no run shows where a success of a later poll leads: "+
 			"repair the loop first, without --replace", polls, exit)
 	}
@@ -284,6 +290,9 @@ func (f *fragment) chooseExits() error {
 	}
 	f.success = successes[0]
 	if f.flow.State(f.success).Type == asl.TypeFail {
+		if routes := f.routesOf(f.succeedsBy(f.success)); len(routes) > 1 {
+			return refuseMore(f.succeedsBy(f.success), routes)
+		}
 		return refuse("the success %s of %s leads to the Fail state %q", f.succeedsBy(f.success), f.about(), f.success)
 	}
 	if f.onlyFails(f.success) {

@@ -30,7 +30,9 @@ func TestLeavesOutCall(t *testing.T) {
 		"two failures":               {badEnd, badEnd, left, true},
 		"two successes":              {goodEnd, goodEnd, left, true},
 		"a success that fails now":   {goodEnd, badEnd, left, false},
+		"a failure that succeeds":    {badEnd, goodEnd, left, false},
 		"an error of the engine":     {brokenEnd, badEnd, left, false},
+		"an error that succeeds":     {brokenEnd, goodEnd, left, false},
 		"a failure that comes later": {laterEnd, badEnd, left, false},
 		"a call that is added":       {badEnd, badEnd, trial.Difference{What: trial.Calls}, false},
 		"a call of another branch":   {badEnd, badEnd, trial.Difference{What: trial.Calls, Task: "Clean", Beside: true}, false},
@@ -40,6 +42,32 @@ func TestLeavesOutCall(t *testing.T) {
 		require.Equal(t, o.want, leavesOutCall(&run, ""), name)
 		require.False(t, leavesOutCall(&run, "Clean"), "%s of the Task that is retried less often", name)
 	}
+}
+
+// No end that is right excuses a call that is left out.
+func TestTellRunsRefusesACallThatIsLeftOut(t *testing.T) {
+	t.Parallel()
+	failed := trial.Kind{Task: "Look", Sort: trial.Status, Value: "FAILED"}
+	tried := &candidate{about: "status FAILED", frame: []trial.Kind{failed}, mended: func(*trial.Run) bool { return true }}
+	run := func(d trial.Difference) *trial.Report {
+		return &trial.Report{Runs: []trial.Run{{
+			Script: "status FAILED", Kinds: []trial.Kind{failed}, Before: badEnd, After: badEnd, Differences: []trial.Difference{d},
+		}}}
+	}
+	_, err := (&checked{}).tellRuns(tried, run(trial.Difference{What: trial.Calls, Task: "Clean", Before: "Clean", After: "not made"}))
+	require.ErrorContains(t, err, "the smallest edit changes more: with status FAILED")
+	_, err = (&checked{}).tellRuns(tried, run(trial.Difference{What: trial.Cause}))
+	require.NoError(t, err)
+}
+
+// An edit that does not mend leaves the end as it is, or leads to another one.
+func TestNotMended(t *testing.T) {
+	t.Parallel()
+	run := func(after trial.Outcome) *trial.Run {
+		return &trial.Run{Script: "status FAILED", Before: goodEnd, After: after}
+	}
+	require.ErrorContains(t, notMended(run(goodEnd)), "with status FAILED, the machine still succeeds")
+	require.ErrorContains(t, notMended(run(badEnd)), "with status FAILED, the machine succeeds today, and fails Bad with the edit")
 }
 
 // A line tells of each kind of end that statuses of its frame had before.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/internal/jsonpath"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // checkLimit refuses a rule that compares a count with what nothing before the loop shows, such as the
@@ -39,19 +40,35 @@ func (l *loop) checkLimit(s *asl.State, rule *asl.ChoiceRule, raw []byte) error 
 }
 
 // beginsCount tells whether states before the loop set the counts that the JSON of a rule reads: variables
-// to what is known, or members of the data.
+// to what is known, members of the data, or either to a number by their types.
 func (l *loop) beginsCount(raw []byte, known object) bool {
 	for _, name := range l.counted() {
-		if readsVariable(raw, name) && known[name] == nil {
+		if readsVariable(raw, name) && known[name] == nil && !l.beginsAsNumber(func(env typecheck.Env) typecheck.Value { return env.Variable(name) }) {
 			return false
 		}
 	}
 	for _, path := range l.countedMembers() {
-		if readsMember(raw, path) && !l.setsBefore(path) {
+		if readsMember(raw, path) && !l.setsBefore(path) && !l.beginsSums(path) {
 			return false
 		}
 	}
 	return true
+}
+
+// beginsSums tells whether each sum that the loop counts in a member of the data begins as a number.
+func (l *loop) beginsSums(path string) bool {
+	begins := false
+	for _, s := range l.states {
+		if l.countedMember(s) != path {
+			continue
+		}
+		for _, m := range addedTo().FindAllSubmatch(l.node(s).Raw(), -1) {
+			if begins = l.beginsAsNumber(inputMember(strings.Split(string(m[1])+string(m[3]), "."))); !begins {
+				return false
+			}
+		}
+	}
+	return begins
 }
 
 // setsBefore tells whether a state before the loop sets a member of the data.
@@ -80,7 +97,7 @@ func (l *loop) unknownLimit(c *asl.Condition, known object) string {
 		if p.Variable() != "" {
 			shows = shows || known[p.Variable()] != nil
 		} else if !p.Context() {
-			shows = shows || l.isCounted(strings.Join(namesOf(p), "."))
+			shows = shows || l.isCounted(strings.Join(namesOf(p), ".")) || l.beginsAsNumber(inputMember(namesOf(p)))
 		}
 		if !shows {
 			return p.String()

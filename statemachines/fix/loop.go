@@ -15,6 +15,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // loop is a poll loop that can be replaced.
@@ -35,6 +36,7 @@ type loop struct {
 	entry     *catalog.Entry
 	waiter    *pollcore.Waiter  // that the new loop is compiled from: the entry's, or one that judges several jobs
 	judges    []int             // which acceptor of the entry's waiter each of that waiter is; nil if it is the same
+	draw      int               // of the answers of the user's own Task, with which a job that runs polls on
 	quorum    string            // how the new loop judges several jobs; empty if an answer is about one
 	own       bool              // the user's own Task polls on, as no model has what it returns
 	faults    []string          // errors of that Task that pass by themselves
@@ -45,6 +47,7 @@ type loop struct {
 	late      []string          // the states behind it that it leads to while the job runs
 	otherwise string            // where it leads any status that it does not know, and fails; empty if it does not
 	entries   []*asl.State      // where it begins
+	known     []typecheck.Env   // what it begins with, by each way to it
 	told      map[string]string // texts of answers, by the drawn texts that have to be the same
 	// first is how long the loop waits before its first poll, in seconds.
 	first int64
@@ -108,7 +111,7 @@ func findLoop(ctx context.Context, d *document, poll string, o Options) (*loop, 
 		return l, err
 	}
 	l.machine, l.root = m, document.Root
-	if err := l.read(*table); err != nil {
+	if err := l.read(*table, o); err != nil {
 		return l, err
 	}
 	if err := l.chooseEntry(ctx, *table, o); err != nil {
@@ -130,7 +133,7 @@ func (l *loop) isLater(status string) bool {
 }
 
 // read reads a loop, and refuses one that does more than poll.
-func (l *loop) read(table lint.Loop) error {
+func (l *loop) read(table lint.Loop, o Options) error {
 	l.flow, l.poll, l.inside, l.bound, l.turn = table.Flow, table.Poll, map[string]bool{}, table.Bound, table.Turn.Wait
 	l.turnEvents, l.steady = table.Turn.Events, table.Steady
 	l.polledOn, l.rows, l.together = table.PolledOn(), table.Rows, table.Together
@@ -174,6 +177,9 @@ func (l *loop) read(table lint.Loop) error {
 		return err
 	}
 	if err := l.readEntries(); err != nil {
+		return err
+	}
+	if err := l.typeEntries(o); err != nil {
 		return err
 	}
 	if err := l.check(); err != nil {

@@ -130,7 +130,7 @@ func (l *loop) checkRoutes(table *lint.Loop, row *lint.Row) error {
 		}
 		return nil
 	}
-	routes := slices.DeleteFunc(slices.Clone(row.Routes), func(name string) bool { return l.isBounded() && name == l.bound.Route })
+	routes := l.inTime(row)
 	if len(routes) < 2 || !slices.ContainsFunc(routes, func(name string) bool { return !l.staysIn(name) }) {
 		return nil
 	}
@@ -141,9 +141,18 @@ func (l *loop) checkRoutes(table *lint.Loop, row *lint.Row) error {
 	return l.refuseRow(value, routes)
 }
 
-// leaves tells whether a row leads out of the loop.
+// inTime are the routes of a row until the bound of the loop is reached.
+func (l *loop) inTime(row *lint.Row) []string {
+	routes := slices.DeleteFunc(slices.Clone(row.Routes), func(name string) bool { return l.isBounded() && name == l.bound.Route })
+	if len(routes) == 0 { // it leads where the bound does
+		return row.Routes
+	}
+	return routes
+}
+
+// leaves tells whether a row leads out of the loop in time.
 func (l *loop) leaves(row *lint.Row) bool {
-	return slices.ContainsFunc(row.Routes, func(name string) bool { return !l.staysIn(name) })
+	return slices.ContainsFunc(l.inTime(row), func(name string) bool { return !l.staysIn(name) })
 }
 
 // matcherOf is how a new loop finds a value of the status; nil if it need not.
@@ -184,7 +193,7 @@ func (l *loop) verdictOf(table *lint.Loop, row *lint.Row) pollcore.Verdict {
 		return pollcore.Retry
 	case row.Ends == lint.EndsFailure:
 		return pollcore.Failure
-	case row.Meaning == lint.MeansFailure && !l.leadsLikeSuccess(table, row):
+	case !leadsLikeSuccess(table, row):
 		l.byName = append(l.byName, *row)
 		return pollcore.Failure
 	default:
@@ -207,10 +216,10 @@ func (l *loop) verdictBeside(row *lint.Row) pollcore.Verdict {
 	}
 }
 
-// leadsLikeSuccess tells whether a row leads where another does that is no failure.
-func (l *loop) leadsLikeSuccess(table *lint.Loop, row *lint.Row) bool {
+// leadsLikeSuccess tells whether a row of a table is no failure, or leads where one does that is none.
+func leadsLikeSuccess(table *lint.Loop, row *lint.Row) bool {
 	return slices.ContainsFunc(table.Rows, func(other lint.Row) bool {
-		return other.Meaning != lint.MeansFailure && other.Ends != lint.EndsFailure && l.leaves(&other) && slices.Equal(other.Routes, row.Routes)
+		return other.Meaning != lint.MeansFailure && slices.Equal(other.Routes, row.Routes)
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/jobpoller/jobpoller/internal/jsontree"
+	"github.com/jobpoller/jobpoller/pollcore/diag"
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/edit"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
@@ -117,9 +118,39 @@ func RepairFile(ctx context.Context, file []byte, read edit.Read, o RepairOption
 		}
 		file = next
 	}
-	all := slices.Concat(r.made, r.open)
+	suspicious, err := r.suspicious(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	all := slices.Concat(r.made, r.open, suspicious)
 	nameSubjects(all)
 	return file, all, nil
+}
+
+// suspicious are the warnings of the language on the text that is left. Each says what to do: only the user knows where
+// answers lead that no rule takes, for example.
+func (r *repairer) suspicious(file []byte) ([]Repair, error) {
+	d, err := r.read(file)
+	if err != nil {
+		return nil, err
+	}
+	as := asl.Standard
+	if r.options.Express || d.Type == asl.Express {
+		as = asl.Express
+	}
+	var all []Repair
+	for _, p := range asl.Validate(d.Text, as) {
+		f := lint.Finding{Problem: p, Rule: lint.Suspicious}
+		if p.Severity != diag.Warning || r.all.ignored != nil && r.all.ignored(f) {
+			continue
+		}
+		state := r.all.machine.StartAt
+		if s := r.all.stateAt(f); s != nil {
+			state = s.Name
+		}
+		all = append(all, Repair{Rule: f.Rule, State: state, Class: Refused, Reason: p.Message, Before: file})
+	}
+	return all, nil
 }
 
 // nameSubjects says what the findings of repairs are about that have the same rule and state.
@@ -314,6 +345,9 @@ func (r *repairer) repair(ctx context.Context, c *checked, f lint.Finding) (Repa
 		if tried.breaksOnPace(report) {
 			tried.class = Sure
 		}
+		if tried.failsAlone(report) {
+			tried.class = Offered // a job that runs for as long may succeed today
+		}
 		if slices.ContainsFunc(report.Runs, failsBeside) {
 			tried.class = Offered // the machine takes it for a success on purpose
 		}
@@ -359,7 +393,7 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 	if report, err = r.compare(ctx, c, changed, f, &tried); err != nil {
 		return nil, nil, "", &editError{"the smallest edit cannot be tried: ", err}
 	}
-	if tried.idle && slices.Contains(report.NotMet, c.stateAt(f).Name) {
+	if slices.Contains(report.NotMet, c.stateAt(f).Name) {
 		return nil, nil, "", c.notShown(report, f)
 	}
 	if tried.idle {
@@ -385,7 +419,7 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 	if i := slices.IndexFunc(report.Runs, func(run trial.Run) bool { return tried.past != nil && tried.past(&run) }); !mended && i >= 0 {
 		about, mended = rowOfPast(tried.about, &report.Runs[i]), true
 	}
-	about += tried.rowOfWrong(report) + rowsBeside(report, about)
+	about += tried.rowOfWrong(report) + rowsBeside(report, about) + rowOfLapsBeside(report)
 	if _, end, ok := strings.Cut(about, " -> "); ok && tried.missing {
 		about += changed.rowsOfEnds(report, end)
 	}

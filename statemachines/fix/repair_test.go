@@ -17,6 +17,7 @@ import (
 	"github.com/jobpoller/jobpoller/pollcore/catalog/models"
 	"github.com/jobpoller/jobpoller/statemachines/edit"
 	"github.com/jobpoller/jobpoller/statemachines/fix"
+	"github.com/jobpoller/jobpoller/statemachines/lint"
 	"github.com/jobpoller/jobpoller/statemachines/source"
 	"github.com/jobpoller/jobpoller/tests/race"
 )
@@ -180,4 +181,26 @@ func TestRepairBoundOfAWritingLoop(t *testing.T) {
 	require.NoError(t, err)
 	i := slices.IndexFunc(all, func(r fix.Repair) bool { return r.Rule == "unbounded-loop" })
 	require.True(t, all[i].Made, all[i].Reason)
+}
+
+// What the language warns of stays, with what to do, unless it is ignored.
+func TestRepairTellsWhatIsSuspicious(t *testing.T) {
+	t.Parallel()
+	text := []byte(`{"StartAt": "Big?", "States": {
+		"Big?": {"Type": "Choice", "Choices": [{"Variable": "$.size", "NumericGreaterThan": 9, "Next": "Done"}]},
+		"Done": {"Type": "Succeed"}}}`)
+	o := fix.RepairOptions{Sure: true, Models: models.Load}
+	after, repairs, err := fix.RepairFile(t.Context(), text, reader(t, "m.asl.json"), o)
+	require.NoError(t, err)
+	require.Equal(t, string(text), string(after))
+	require.Len(t, repairs, 1)
+	require.Equal(t, "suspicious@Big?", repairs[0].Name())
+	require.Equal(t, fix.Refused, repairs[0].Class)
+	require.Contains(t, repairs[0].Reason, `add "Default"`)
+	o.Ignored = func(*source.Definition) func(lint.Finding) bool {
+		return func(f lint.Finding) bool { return f.Rule == lint.Suspicious && f.Pointer == "/States/Big?" }
+	}
+	_, repairs, err = fix.RepairFile(t.Context(), text, reader(t, "m.asl.json"), o)
+	require.NoError(t, err)
+	require.Empty(t, repairs)
 }

@@ -62,6 +62,7 @@ func (c *checked) boundOf(l *lint.Loop, r *repairer, retries int) []candidate {
 	turns := room.events / events
 	b.fail = c.newName(l.Poll.Name + " timed out")
 	base := candidate{frame: []trial.Kind{{Task: l.Poll.Name, Sort: trial.Never}}, class: Sure, mended: endsByItself, excuses: pollsOn}
+	base.counts = l.Bound.Running == nil || l.Bound.Running.Kind == lint.Unbounded
 	if l.Flow != &c.machine.Flow {
 		base.class = Offered // its Fail ends what runs beside it
 	}
@@ -202,10 +203,30 @@ func (c *checked) retriesOfLap(l *lint.Loop) int {
 // pollsOn tells of a run that it polls until its history is full.
 func pollsOn(r *trial.Run) bool { return r.Before.Status == trial.PollsOn }
 
-// endsByItself tells that the bound of a loop ends a run, and takes no call away.
+// endsByItself tells that the bound of a loop ends a run, and takes no call away but for those of further laps of a loop
+// that runs beside it.
 func endsByItself(r *trial.Run) bool {
-	lost := slices.ContainsFunc(r.Differences, func(d trial.Difference) bool { return d.What == trial.Calls })
+	lost := slices.ContainsFunc(r.Differences, func(d trial.Difference) bool { return d.What == trial.Calls && !endsLapsBeside(d) })
 	return !lost && (r.After.Status == string(sim.StatusTimedOut) || failsByItself(r))
+}
+
+// endsLapsBeside tells whether a difference is a call of a further lap that another flow no longer gets to.
+func endsLapsBeside(d trial.Difference) bool { return d.Beside && d.Again }
+
+// rowOfLapsBeside says which Tasks of loops beside it a bound ends; empty for none.
+func rowOfLapsBeside(report *trial.Report) string {
+	var tasks []string
+	for _, r := range report.Runs {
+		for _, d := range r.Differences {
+			if name := strconv.Quote(d.Task); endsLapsBeside(d) && failsByItself(&r) && !slices.Contains(tasks, name) {
+				tasks = append(tasks, name)
+			}
+		}
+	}
+	if tasks == nil {
+		return ""
+	}
+	return "; that ends the calls of " + strings.Join(tasks, " and ") + " beside it"
 }
 
 // boundEdit makes the edits of a bound.

@@ -19,6 +19,8 @@ type candidate struct {
 	about string
 	// failing is what the line begins with where calls that fail poll on; empty for about.
 	failing string
+	// counts tells that what ends calls that fail ends a job that runs, too.
+	counts bool
 	// does is what a run does after it; empty for how the run ends. also is what else differs.
 	does, also string
 	// missing tells that the line is about answers that lack a member, and what ends they lead to.

@@ -301,7 +301,7 @@ func (c *checked) notShown(report *trial.Report, f lint.Finding) error {
 func (c *checked) endOfLoop(report *trial.Report, f lint.Finding) string {
 	l := c.loopOf(c.stateAt(f))
 	if f.Rule != lint.UnboundedLoop || l == nil || l.Poll == nil || slices.ContainsFunc(c.loops, func(other lint.Loop) bool {
-		return other.Poll != nil && other.Poll != l.Poll && slices.Contains(l.States, other.Poll) // which sees another status in a run
+		return other.Poll != l.Poll && slices.Contains(l.States, other.Poll) // which sees another status in a run
 	}) {
 		return ""
 	}

@@ -29,8 +29,8 @@ func (e *statusEdit) retargetLike(rows []lint.Row) {
 	}
 }
 
-// leadLike tries, for the values, the targets of rules in other Choices that name a like status: an
-// earlier Choice may take the values, and one that starts the job again is no end.
+// leadLike tries, for the values, the targets of rules that name a like status, in rules for the values alone and in other
+// Choices: an earlier Choice may take the values, and one that starts the job again is no end.
 func (e *statusEdit) leadLike(rows []lint.Row) {
 	var tried []string
 	for _, s := range e.loop.Choices {
@@ -44,6 +44,9 @@ func (e *statusEdit) leadLike(rows []lint.Row) {
 				continue
 			}
 			tried = append(tried, next.Text)
+			if edits, _, _ := e.retargetAll(next.Text); edits != nil {
+				e.add(edits...)
+			}
 			for _, other := range e.loop.Choices {
 				if other != s && other.Name != next.Text {
 					e.leadTo(other, next.Text)

@@ -41,10 +41,20 @@ func failingTask(r *trial.Run) string {
 
 // lineOf is what the line about a run begins with.
 func (t *candidate) lineOf(r *trial.Run) string {
-	if task := failingTask(r); task != "" && t.failing != "" {
+	switch task := failingTask(r); {
+	case task == "" || t.failing == "":
+		return t.about
+	case t.counts:
+		return fmt.Sprintf("%s, or calls of %s that still fail then", t.about, task)
+	default:
 		return fmt.Sprintf(t.failing, task)
 	}
-	return t.about
+}
+
+// failsAlone tells whether calls that fail for ever are all that shows a bound which ends a job that runs, too: no run
+// shows how such a job ends today.
+func (t *candidate) failsAlone(report *trial.Report) bool {
+	return t.counts && !slices.ContainsFunc(report.Runs, func(r trial.Run) bool { return failingTask(&r) == "" && pollsOn(&r) && t.mended(&r) })
 }
 
 // isAbout tells whether the line of a candidate is about a run.
@@ -132,7 +142,7 @@ func isBehindSuccess(l *lint.Loop, name string) bool {
 }
 
 func isCallLeftOut(d trial.Difference) bool {
-	return d.What == trial.Calls && d.Task != "" && !d.Beside
+	return d.Task != "" && !d.Beside
 }
 
 // endOf is how one of the machines of a run ends by the answer that the line is about.

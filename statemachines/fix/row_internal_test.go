@@ -44,6 +44,7 @@ func TestEndsAsJob(t *testing.T) {
 		"a success that fails":                {status("SUCCEEDED"), bad, false},
 		"a failure":                           {status("FAILED"), bad, true},
 		"a failure that succeeds":             {status("FAILED"), good, false},
+		"a failure that a request tells":      {status("FAILED"), trial.Outcome{Status: "FAILED", Error: "States.Http.StatusCode.500", Polls: 1}, true},
 		"a failure that breaks":               {status("FAILED"), broken, false},
 		"a failure after a success":           {append(status("SUCCEEDED"), status("FAILED")...), bad, true},
 		"a part that fails":                   {status("PARTIAL"), bad, true},

@@ -109,13 +109,27 @@ func (l *loop) refuseRow(value string, routes []string) error {
 		for i := range s.Choice.Rules {
 			rule := &s.Choice.Rules[i]
 			raw := l.node(s).Get("Choices").Items[i].Raw()
-			if !l.staysIn(rule.Next) && slices.Contains(routes, rule.Next) && l.readsCount(raw) {
+			if slices.Contains(routes, rule.Next) && l.readsCount(raw) {
 				return refuse("a rule of %q leads to %q by a count and by more, and %s leads to %s: a new loop looks at the status at once. "+
 					"Let a rule look at the count alone, or at the status alone", s.Name, rule.Next, value, list(routes))
 			}
 		}
 	}
+	return refuseMore(value, routes)
+}
+
+// refuseMore refuses a loop in which more than a value of the status says where it leads.
+func refuseMore(value string, routes []string) error {
 	return refuse("%s leads to %s by more than the status, which is all that a new loop looks at", value, list(routes))
+}
+
+// routesOf are where the table leads a value of the status.
+func (l *loop) routesOf(value string) []string {
+	i := slices.IndexFunc(l.rows, func(r lint.Row) bool { return slices.Contains(r.Values, value) })
+	if i < 0 {
+		return nil
+	}
+	return l.rows[i].Routes
 }
 
 // exits returns the states outside of the loop to which its states lead.

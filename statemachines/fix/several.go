@@ -3,6 +3,7 @@ package fix
 import (
 	"cmp"
 	"context"
+	"maps"
 	"regexp"
 	"slices"
 
@@ -36,9 +37,6 @@ func (l *loop) chooseWaiter(ctx context.Context, tried *observed, o Options) err
 		return err
 	}
 	p := newPanel(l.entry, list.String())
-	if p == nil {
-		return refuse("%q may ask for several jobs, and %s reads more than the items of %s in an answer, so it judges one job", l.poll.Name, l.about(), list)
-	}
 	pairs, err := l.tryPairs(ctx, tried, *list, response, o)
 	if err != nil {
 		return err
@@ -91,7 +89,7 @@ func (l *loop) waitsForList(
 		if s == nil || !tried.leads(s.Name) || l.items() == 0 || q.leastOf(v) == leastAny {
 			continue
 		}
-		exit, err := l.exitOf(ctx, tried, list.First(s.Answer), list.Join(r.Usual, r.Usual, r.Usual), o)
+		exit, err := l.exitOf(ctx, tried, list.First(s.Answer), o)
 		if err != nil {
 			return nil, err
 		}
@@ -137,6 +135,9 @@ func givenNames(arguments *asl.Template) []string {
 		for _, m := range arguments.Object {
 			names = append(names, m.Name)
 		}
+		if literal, is := arguments.Literal.(map[string]any); is {
+			names = slices.AppendSeq(names, maps.Keys(literal))
+		}
 	}
 	return names
 }
@@ -149,7 +150,7 @@ func (l *loop) listOfJobs(o Options) (*simulate.List, *simulate.Response, error)
 	}
 	responses, _, err := simulate.Responses(l.machine, simulate.Options{
 		Models: o.Models, Polls: map[string]*catalog.Entry{l.poll.Name: l.entry}, Running: map[string][]string{l.poll.Name: l.polledOn},
-		Items: l.items(),
+		Items: l.items(), Draw: l.draw,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -180,7 +181,7 @@ type pairOfJobs struct {
 const noVerdict pollcore.Verdict = "none"
 
 // tryPairs tries the old loop with answers about two jobs at once: a running and a successful one, and one of each failure, as
-// the loop may take one of them for a success by mistake.
+// the loop may take one of them for a success by mistake. A failure with which it polls on has no say beside others.
 func (l *loop) tryPairs(ctx context.Context, tried *observed, list simulate.List, r *simulate.Response, o Options) ([]pairOfJobs, error) {
 	var jobs []simulate.StatusResponse
 	for _, v := range []pollcore.Verdict{pollcore.Retry, pollcore.Success} {
@@ -188,16 +189,24 @@ func (l *loop) tryPairs(ctx context.Context, tried *observed, list simulate.List
 			jobs = append(jobs, *s)
 		}
 	}
+	var failures, leading []simulate.StatusResponse
 	for _, s := range r.Statuses {
 		if s.Verdict == pollcore.Failure && s.Failure == nil && r.Tells(list, s.Answer) {
-			jobs = append(jobs, s)
+			failures = append(failures, s)
+			if tried.leads(s.Name) {
+				leading = append(leading, s)
+			}
 		}
 	}
+	if leading != nil {
+		failures = leading
+	}
+	jobs = append(jobs, failures...)
 	var all []pairOfJobs
 	for _, one := range jobs {
 		for _, two := range jobs {
 			pair := pairOfJobs{jobs: [2]simulate.StatusResponse{one, two}}
-			exit, err := l.exitOf(ctx, tried, list.Join(one.Answer, one.Answer, two.Answer), list.Join(r.Usual, r.Usual, r.Usual), o)
+			exit, err := l.exitOf(ctx, tried, list.Join(one.Answer, one.Answer, two.Answer), o)
 			if err != nil {
 				return nil, err
 			}
@@ -239,8 +248,8 @@ func (o *observed) leads(status string) bool {
 	return slices.ContainsFunc(o.seen, func(s seen) bool { return s.status == status && s.route() != "" })
 }
 
-// exitOf is where the old loop leads with an answer at its first poll; empty if it polls again. then answers the other polls.
-func (l *loop) exitOf(ctx context.Context, tried *observed, answer, then any, o Options) (string, error) {
+// exitOf is where the old loop leads with an answer at its first poll; empty if it polls again.
+func (l *loop) exitOf(ctx context.Context, tried *observed, answer any, o Options) (string, error) {
 	polls := 0
 	r, err := trial.Play(ctx, tried.machine, trial.Job{Input: tried.input, Seed: 1, MaxEvents: enoughEvents, Answer: func(options *sim.Options) error {
 		cast, err := tried.prepare(l, o)
@@ -258,21 +267,13 @@ func (l *loop) exitOf(ctx context.Context, tried *observed, answer, then any, o 
 		for _, name := range tried.polls {
 			options.StateHandlers[name] = func(context.Context, sim.Call) (sim.Reply, error) {
 				polls++
-				if polls > 1 {
-					return sim.Reply{Output: then}, nil
-				}
 				return sim.Reply{Output: answer}, nil
 			}
 		}
 		return nil
 	}}, trial.Options{Models: o.Models, Express: l.express})
-	switch {
-	case ctx.Err() != nil:
-		return "", ctx.Err()
-	case err != nil:
-		return "", refuse("the loop cannot be tried: %s", err)
-	case polls > 1:
-		return "", nil
+	if err != nil || polls > 1 { // the loop was tried before: only the context ends it now
+		return "", err
 	}
 	if exit := tried.exit(r); exit != "" {
 		return exit, nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jobpoller/jobpoller/statemachines/asl"
 	"github.com/jobpoller/jobpoller/statemachines/lint"
+	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
 // Untaken says of each loop of a definition that Apply does not look at why it is none to replace.
@@ -21,7 +22,7 @@ func Untaken(m *asl.StateMachine, o Options) []string {
 	known := lint.Loops(m, o.lint())
 	for _, l := range known {
 		if !slices.ContainsFunc(taken, func(one lint.Loop) bool { return one.Poll == l.Poll || l.Poll != nil && one.Poll.Name == l.Poll.Name }) {
-			add(untaken(m, &l))
+			add(untaken(m, &l, o))
 		}
 	}
 	for s := range m.All {
@@ -36,7 +37,7 @@ func Untaken(m *asl.StateMachine, o Options) []string {
 }
 
 // untaken says why a loop is none to replace; empty if fix does not know what it polls.
-func untaken(m *asl.StateMachine, l *lint.Loop) string {
+func untaken(m *asl.StateMachine, l *lint.Loop, o Options) string {
 	switch {
 	case l.Retries && l.Poll != nil:
 		return fmt.Sprintf("%q polls by its Retry: fix replaces a cycle of states alone", l.Poll.Name)
@@ -53,10 +54,25 @@ func untaken(m *asl.StateMachine, l *lint.Loop) string {
 			continue
 		}
 		if service := asl.ParseResource(s.Task.Resource).Service; service == "lambda" || service == "http" {
-			return fmt.Sprintf("no Choice of the loop compares what %q returns", s.Name)
+			return uncompared(m, s, o)
 		}
 	}
 	return ""
+}
+
+// uncompared says why lint has no table of a Task that no model describes.
+func uncompared(m *asl.StateMachine, task *asl.State, o Options) string {
+	if asl.ParseResource(task.Task.Resource).Pattern == ".waitForTaskToken" {
+		return fmt.Sprintf("%q gets its answer when somebody sends its task token: fix replaces loops whose Task answers at once", task.Name)
+	}
+	demands, err := typecheck.FindDemands(m.State(m.StartAt), m, o.Models)
+	if err != nil {
+		return ""
+	}
+	if demands.Result(task).IsParsed() {
+		return fmt.Sprintf("the machine reads a text in the answer of %q as JSON, and fix follows no status out of there: let the Task return its members", task.Name)
+	}
+	return fmt.Sprintf("fix cannot follow what %q returns to a Choice of the loop that compares it", task.Name)
 }
 
 // polledInside is the first Task inside of a state that calls an operation which the catalogue

@@ -30,6 +30,20 @@ func TestUntaken(t *testing.T) {
 			strings.Replace(task("arn:aws:states:::lambda:invoke", `{"FunctionName": "f"}`), `"ResultPath": "$.r"`, `"ResultPath": "$.told"`, 1),
 			`"Look" asks lambda:Invoke f, and lint cannot follow where the values of its answer lead`,
 		},
+		"a function that answers by its task token": {
+			task("arn:aws:states:::lambda:invoke.waitForTaskToken", `{"FunctionName": "f", "Payload": {"token.$": "$$.Task.Token"}}`),
+			`"Look" gets its answer when somebody sends its task token`,
+		},
+		"a function that answers JSON in a text": {
+			strings.NewReplacer(`"ResultPath": "$.r"`, `"ResultSelector": {"is.$": "States.StringToJson($.Payload.body)"}, "ResultPath": "$.r"`, "$.r.State", "$.r.is.State",
+				`"Next": "Good"}], "Default": "Pause"`, `"Next": "Good"}, {"Variable": "$.n", "NumericLessThan": 3, "Next": "Pause"}], "Default": "Good"`).Replace(task("arn:aws:states:::lambda:invoke", `{"FunctionName": "f"}`)),
+			`the machine reads a text in the answer of "Look" as JSON`,
+		},
+		"a function whose answer decides nothing": {
+			strings.NewReplacer(`"Variable": "$.r.State", "StringEquals": "AVAILABLE"`, `"Variable": "$.n", "NumericGreaterThan": 3`, `"Seconds": 30, "Next": "Look"`, `"Seconds": 30, "Next": "Count"`,
+				`"Good": {`, `"Count": {"Type": "Pass", "Parameters": {"n.$": "States.MathAdd($.n, 1)"}, "Next": "Look"}, "Good": {`).Replace(task("arn:aws:states:::lambda:invoke", `{"FunctionName": "f"}`)),
+			`fix cannot follow what "Look" returns to a Choice of the loop that compares it`,
+		},
 		"a Parallel in a loop": {strings.Replace(inLoop, "STATE", around(`"ResultPath": "$.r", "Next": "Done?"`), 1), `inside of "Look", and lint follows no status out of there`},
 		"the Retry of a Parallel": {
 			`{"StartAt": "Both", "States": {"Both": ` + around(`"Retry": [{"ErrorEquals": ["NotYet"], "MaxAttempts": 1000}], "End": true`) + `}}`,

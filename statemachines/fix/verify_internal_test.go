@@ -2,6 +2,7 @@ package fix
 
 import (
 	"bytes"
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,6 +34,7 @@ func TestCheckFindings(t *testing.T) {
 	require.NoError(t, f.checkFindings(machine("30", "SUCCEEDED"), machine("30", "SUCCEEDED"), o))
 	require.ErrorContains(t, f.checkFindings(machine("30", "SUCCEEDED"), machine("30", "SUCCESS"), o), `with the new loop, lint finds`)
 	require.NoError(t, f.checkFindings(machine("30", "SUCCESS"), machine("30", "SUCCESS"), o))
+	require.NoError(t, f.checkFindings(machine("30", "SUCCEEDED"), machine("1", "SUCCEEDED"), o), "a warning that comes with it is not")
 	// What is said of types in the new loop is left to the trial.
 	f.states["After"] = object{}
 	require.NoError(t, f.checkFindings(machine("30", "SUCCEEDED"), machine("30", "SUCCESS"), o))
@@ -76,4 +78,15 @@ func TestEqualJSON(t *testing.T) {
 	require.False(t, equalJSON(`{"a": 1}`, `{"a": 2}`))
 	require.False(t, equalJSON("", "null"))
 	require.False(t, equalJSON("null", ""))
+}
+
+// A reason says why the strategy was taken that it is about.
+func TestReasonTellsTheChosenStrategy(t *testing.T) {
+	t.Parallel()
+	f := &fragment{}
+	refused := refuse("the loop stays")
+	require.Equal(t, refused, f.explain(refused))
+	f.chosen = "retry-task, as the history is short"
+	require.EqualError(t, f.explain(refused), refuse("the loop stays (retry-task, as the history is short)").Error())
+	require.Equal(t, context.Canceled, f.explain(context.Canceled))
 }

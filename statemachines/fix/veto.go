@@ -39,11 +39,8 @@ func (f *fragment) tryChange(ctx context.Context, before, after *document, o Opt
 	}
 	report, err := trial.Compare(ctx, old, replaced, trial.Options{
 		Models: o.Models, Express: o.Express, Polls: map[string]*catalog.Entry{f.poll.Name: f.entry},
-		Running: map[string][]string{f.poll.Name: f.polledOn}, Except: f.exceptCounts(), Items: f.items(),
+		Running: map[string][]string{f.poll.Name: f.polledOn}, Except: f.exceptCounts(), Items: f.items(), Draw: f.draw,
 	})
-	if ctx.Err() != nil {
-		return nil, nil, ctx.Err()
-	}
 	if err != nil {
 		return nil, nil, refuse("the change cannot be tried: %s", err)
 	}

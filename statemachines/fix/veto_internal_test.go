@@ -191,6 +191,27 @@ func TestJudgeNamesTheLoopThatIsLeft(t *testing.T) {
 	}
 }
 
+// A machine that is out of time after its last answer differs only in its pace, unless its job never ends.
+func TestPollsLonger(t *testing.T) {
+	t.Parallel()
+	kind := func(sort trial.Sort) trial.Kind { return trial.Kind{Task: "Look", Sort: sort, Value: "RUNNING"} }
+	late := trial.Outcome{Status: "TIMED_OUT", Asked: 3}
+	for name, c := range map[string]struct {
+		left          trial.Sort
+		before, after trial.Outcome
+		kinds         []trial.Kind
+		want          bool
+	}{
+		"it polls again":                   {trial.Status, late, trial.Outcome{Status: "FAILED", Asked: 4}, []trial.Kind{kind(trial.Status)}, true},
+		"it polls no more":                 {trial.Status, late, trial.Outcome{Status: "FAILED", Asked: 3}, []trial.Kind{kind(trial.Status)}, false},
+		"the job never ends":               {trial.Status, late, trial.Outcome{Status: "FAILED", Asked: 4}, []trial.Kind{kind(trial.Never)}, false},
+		"the poll fails where they part":   {trial.Fails, late, trial.Outcome{Status: "FAILED", Asked: 4}, []trial.Kind{kind(trial.Fails)}, false},
+		"the old machine was still asking": {trial.Status, trial.Outcome{Status: trial.PollsOn, Asked: 3}, trial.Outcome{Status: "FAILED", Asked: 4}, nil, false},
+	} {
+		require.Equal(t, c.want, pollsLonger(&trial.Run{Kinds: c.kinds, Left: kind(c.left), Before: c.before, After: c.after}), name)
+	}
+}
+
 // Failures of a machine that handles them may end well, where they broke before.
 func TestJudgeHandledFailures(t *testing.T) {
 	t.Parallel()
