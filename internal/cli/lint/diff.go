@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -35,6 +37,31 @@ func (o *options) openDiff(c *cobra.Command, names []string) (*baseDiff, error) 
 		}
 	}
 	return &baseDiff{tree}, nil
+}
+
+// namesNow are those of some names that the working folder has: what the branch has deleted is compared all the same. A name
+// that is in neither stays, as wrong usage.
+func (o *options) namesNow(c *cobra.Command, names []string) ([]string, error) {
+	fileOf := func(name string) string {
+		file, _, _ := strings.Cut(name, "#") // of a state machine of a template
+		return file
+	}
+	isGone := func(name string) bool {
+		matches, _ := filepath.Glob(filepath.FromSlash(name)) // a pattern that is none matches nothing
+		return len(matches) == 0 && !isThere(name) && !isThere(fileOf(name))
+	}
+	if o.diff == "" || !slices.ContainsFunc(names, isGone) {
+		return names, nil
+	}
+	d, err := o.openDiff(c, names)
+	if err != nil {
+		return nil, err
+	}
+	now := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		matches, _ := fs.Glob(d.tree, filepath.ToSlash(fileOf(name)))
+		return isGone(name) && len(matches) > 0
+	})
+	return now, d.close(c.Context())
 }
 
 // atBase are the options of lint for the files of the commit. The settings of today count there,

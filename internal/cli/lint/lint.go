@@ -189,7 +189,11 @@ func runLint(c *cobra.Command, names []string, o options) error {
 	default:
 		o.tables = newLoopTables()
 	}
-	read, unread := o.lintAll(c, names)
+	now, err := o.namesNow(c, names)
+	if err != nil {
+		return err
+	}
+	read, unread := o.lintAll(c, now)
 	if err := c.Context().Err(); err != nil {
 		return err
 	}
@@ -280,7 +284,7 @@ func (o *options) lintAll(c *cobra.Command, names []string) (*linted, error) {
 // lintFiles reads the files that the names match.
 func lintFiles(c *cobra.Command, names []string, o options) (l *linted, unread error) {
 	l = &linted{found: []Finding{}, has: map[string]bool{}, homes: readHomes{}, thing: "file"}
-	if !slices.ContainsFunc(names, func(name string) bool { return !source.IsARN(name) }) {
+	if len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { return !source.IsARN(name) }) {
 		l.thing = "state machine"
 	}
 	from, err := o.from(c)

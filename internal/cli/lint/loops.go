@@ -232,7 +232,11 @@ func printLoops(c *cobra.Command, names []string, o options) error {
 	if o.account {
 		return printRankedLoops(c, o)
 	}
-	all, unread := readLoops(c, names, &o)
+	now, err := o.namesNow(c, names)
+	if err != nil {
+		return err
+	}
+	all, unread := readLoops(c, now, &o)
 	if c.Context().Err() != nil {
 		return c.Context().Err()
 	}
