@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -130,10 +131,13 @@ func (b *blueprint) read(e *history.Execution) (*observed, error) {
 			f.poll(arguments, a.Start, e.Start, len(v.Attempts) == 1)
 		}
 	}
-	own := false
-	for _, v := range visits.FindCulprits(e) {
-		own = own || v.Type == "Fail"
-		o.flows[v.Place()].cut = false
+	culprits := visits.FindCulprits(e)
+	isFail := func(v *history.Visit) bool { return v.Type == "Fail" }
+	own := slices.ContainsFunc(culprits, isFail)
+	for _, v := range culprits {
+		if isFail(v) || !own { // else it waits to be retried
+			o.flows[v.Place()].cut = false
+		}
 	}
 	if !own || isBroken(o.err) {
 		o.cause = "" // the engine's

@@ -32,9 +32,11 @@ func tableOf(t *testing.T, d *fixtruth.Drawn) (rows int, untrue []string) {
 		}
 		ways, err := d.Ways(t.Context(), l.Poll.Name)
 		require.NoError(t, err, "seed %d", d.Seed)
+		whole, err := d.WholeWays(t.Context(), l.Poll.Name)
+		require.NoError(t, err, "seed %d", d.Seed)
 		rows += len(l.Rows)
 		for _, r := range l.Rows {
-			untrue = append(untrue, untrueOf(d, r, ways, findings)...)
+			untrue = append(untrue, untrueOf(d, r, ways, whole, findings)...)
 		}
 		if !d.Express {
 			untrue = append(untrue, untrueBound(t, d, l, ways)...)
@@ -44,7 +46,7 @@ func tableOf(t *testing.T, d *fixtruth.Drawn) (rows int, untrue []string) {
 }
 
 // untrueOf is what a row says that is not so.
-func untrueOf(d *fixtruth.Drawn, r lint.Row, ways map[string]fixtruth.Way, findings []lint.Finding) []string {
+func untrueOf(d *fixtruth.Drawn, r lint.Row, ways, whole map[string]fixtruth.Way, findings []lint.Finding) []string {
 	values := r.Values
 	if len(values) == 0 {
 		values = []string{fixtruth.Any}
@@ -54,7 +56,7 @@ func untrueOf(d *fixtruth.Drawn, r lint.Row, ways map[string]fixtruth.Way, findi
 		if means := d.Means(v); means != "" && !isMeant(r.Meaning, means) {
 			untrue = append(untrue, fmt.Sprintf("%q means %s, not %s", v, means, r.Meaning))
 		}
-		if way, known := ways[v]; known && !leads(d, r, way, findings) {
+		if way, known := ways[v]; known && !leads(d, r, way, findings) && (len(whole) == 0 || !leads(d, r, whole[v], findings)) {
 			untrue = append(untrue, fmt.Sprintf("with %q it %s, and not: %s", v, way, r.Ends))
 		}
 	}
