@@ -43,6 +43,9 @@ func (c *checker) pollsAgain(l *loop) bool {
 	if len(polls) == 0 {
 		polls = slices.DeleteFunc(slices.Clone(l.states), func(s *asl.State) bool { return c.askedBy(l, s) == nil })
 	}
+	if len(polls) == 0 { // or a Choice compares what nobody can follow
+		polls = slices.DeleteFunc(slices.Clone(l.states), func(s *asl.State) bool { return s.Task == nil })
+	}
 	if len(polls) == 0 {
 		return true
 	}

@@ -41,6 +41,9 @@ type Declared struct {
 // allows tells whether a frame names one of the answers.
 func (d Declared) allows(answers []answer) bool {
 	for _, f := range d.Frames {
+		if !f.isOfPoll() {
+			continue
+		}
 		for _, a := range answers {
 			if a.err == "" && slices.Contains(f.Statuses, a.status) || a.err != "" && (slices.Contains(f.Errors, a.err) || slices.Contains(f.Errors, "States.ALL")) ||
 				f.AnyOther && a.err == "" && (a.status == "" || a.status == unknownStatus) {
@@ -49,6 +52,11 @@ func (d Declared) allows(answers []answer) bool {
 		}
 	}
 	return false
+}
+
+// isOfPoll tells whether its answers may be those of a poll, and are not of another Task alone.
+func (f Frame) isOfPoll() bool {
+	return len(f.Polls) == 0 || slices.ContainsFunc(f.Polls, func(task string) bool { return task == "" || task == poll || task == pollSecond })
 }
 
 // of leaves the frames of the answers to a Task.
