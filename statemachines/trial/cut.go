@@ -87,6 +87,16 @@ func (p *pair) newCut() *cut {
 	return c
 }
 
+// forget forgets what was seen: a usual answer is another one now.
+func (c *cut) forget() {
+	if c != nil {
+		clear(c.before)
+		clear(c.behind)
+		clear(c.alike)
+		clear(c.usual)
+	}
+}
+
 // findRead finds the variables that the rest reads.
 func (c *cut) findRead(subjects ...*subject) {
 	for _, s := range subjects {

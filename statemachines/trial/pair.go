@@ -33,6 +33,7 @@ type pair struct {
 	whole         bool                // the machine as a whole changed
 	demands       *typecheck.Demands
 	newDemands    *typecheck.Demands // of the second machine
+	words         *words             // that either machine compares with
 	report        *Report
 }
 
@@ -244,6 +245,7 @@ func sortedCallees(s *subject) []*callee {
 // varyTasks makes the answers of Tasks to vary.
 func (p *pair) varyTasks(tasks []string) error {
 	w := newWords()
+	p.words = w
 	for _, subject := range []*subject{p.before, p.after} {
 		for s := range subject.machine.All {
 			if old := p.before.states[s.Name]; subject == p.after && old != nil && !p.changed[s.Name] && old.QueryLanguage == s.QueryLanguage {
@@ -297,10 +299,8 @@ func (p *pair) compare(ctx context.Context) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range p.tasks {
-		if err := p.findStatuses(ctx, name, inputs[0]); err != nil {
-			return nil, err
-		}
+	if err := p.findUsual(ctx, inputs[0]); err != nil {
+		return nil, err
 	}
 	tried, met, newly := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for i, input := range inputs {

@@ -10,6 +10,24 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
+// findUsual finds what polls answer whose jobs nobody knows, and with which success of each the old machine goes on. A poll
+// behind another loop is met once the answers of that are known.
+func (p *pair) findUsual(ctx context.Context, input []byte) error {
+	for more := true; more; {
+		more = false
+		for _, role := range p.tasks {
+			known := p.callee(role).running != nil
+			if err := p.findStatuses(ctx, role, input); err != nil {
+				return err
+			}
+			if !known && p.callee(role).running != nil {
+				more = true
+			}
+		}
+	}
+	return p.chooseUsual(ctx, input)
+}
+
 // findStatuses makes a Task in a loop, whose job nobody knows, a poll, if both machines poll on with some of the values
 // of a member that they compare, and end with others. The values are those of the API's model; where no model says what
 // the Task answers, those that the machine compares.
@@ -129,13 +147,65 @@ func (c *callee) modelStatuses(m simulate.Member, compared []typecheck.Compared)
 	return all
 }
 
+// chooseUsual gives the successes of polls the values of other members with which the old machine goes on, where it fails
+// with those that were drawn: behind that failure nothing would be tried.
+func (p *pair) chooseUsual(ctx context.Context, input []byte) error {
+	play := func(s *script) (*observed, error) { // a poll outside of the cut may be the one
+		return p.before.run(ctx, s, input, usual, part{whole: p.whole}, p.options)
+	}
+	drawn, err := p.play(ctx, p.before, &script{events: fewEvents}, input, usual)
+	if err != nil || drawn.Status != failed || drawn.IsBroken() {
+		return err
+	}
+	polls := sortedCallees(p.before)
+	for _, c := range polls {
+		for _, a := range c.likeUsual(p.words, p.compared(c.state.Name)) {
+			o, err := play(&script{task: c.state.Name, answers: []answer{a}, forever: true, events: fewEvents})
+			if err != nil {
+				return err
+			}
+			farther := slices.ContainsFunc(polls, func(other *callee) bool {
+				return o.visited(other.state.Name) > 0 && drawn.visited(other.state.Name) == 0
+			})
+			if o.Status == string(sim.StatusSucceeded) || farther {
+				p.answerUsually(c.state.Name, a.text)
+				drawn = o
+				break
+			}
+		}
+		if drawn.Status == string(sim.StatusSucceeded) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// likeUsual are the usual answer of a poll with other values of members that either machine compares.
+func (c *callee) likeUsual(w *words, compared []typecheck.Compared) []answer {
+	varied := &callee{state: c.state}
+	varied.addBeside(c.known, w, compared)
+	return slices.DeleteFunc(varied.beside, func(a answer) bool { return c.usual.kind.Sort != Status || a.kind.Value != c.usual.kind.Value })
+}
+
+// answerUsually takes another text for the usual answer of a Task.
+func (p *pair) answerUsually(role, text string) {
+	p.cut.forget()
+	for _, s := range []*subject{p.before, p.after} {
+		for name, c := range s.callees {
+			if s.role(name) == role {
+				c.usual.text = text
+			}
+		}
+	}
+}
+
 // takeStatuses takes answers for those of a poll, if some tell that the job runs, and others that it has ended. A job
 // has ended where the new machine does not ask again, and runs where neither ends: an edit that leads a job to an end, or
 // away from it, shows so. If the old machine takes no status for a running job, one runs with which the new machine
 // asks again. whole adds to an answer the members that may come after an end; nil if nobody knows them.
 func (p *pair) takeStatuses(ctx context.Context, role string, all []answer, whole func(answer) answer, input []byte) (found bool, err error) {
 	var bare []answer
-	good, running, asked := -1, -1, -1
+	good, elsewhere, running, asked := -1, -1, -1, -1 // elsewhere leads to another loop, whose answers are not known yet
 	for i := range all {
 		before, after, less, err := p.tryStatus(ctx, role, &all[i], whole, input)
 		if err != nil {
@@ -144,10 +214,12 @@ func (p *pair) takeStatuses(ctx context.Context, role string, all []answer, whol
 		bare = append(bare, less...)
 		a, asksAgain := &all[i], after.asked > 1
 		a.runs = asksAgain && before.asked > 1
-		a.ended = after.asked == 1 && after.Status != PollsOn
+		a.ended = after.asked == 1
 		switch {
 		case a.ended && good < 0 && after.Status == string(sim.StatusSucceeded):
 			good = i
+		case a.ended && elsewhere < 0 && after.Status == PollsOn:
+			elsewhere = i
 		case a.runs && running < 0:
 			running = i
 		case asksAgain && asked < 0 && a.kind.Value != UnknownValue:
@@ -158,12 +230,16 @@ func (p *pair) takeStatuses(ctx context.Context, role string, all []answer, whol
 		running = asked
 	}
 	if good < 0 {
+		good = elsewhere
+	}
+	if good < 0 {
 		good = slices.IndexFunc(all, func(a answer) bool { return a.ended })
 	}
 	if running < 0 || good < 0 {
 		return false, nil
 	}
 	all[running].runs = true
+	p.cut.forget()
 	for _, s := range []*subject{p.before, p.after} {
 		for name, c := range s.callees {
 			if s.role(name) == role {
