@@ -79,15 +79,15 @@ func TestRowsOfOtherEnds(t *testing.T) {
 		return trial.Run{Kinds: kinds, Before: before, After: badEnd}
 	}
 	first := run(laterEnd, status("FAILED"))
-	require.Equal(t, "; status CANCELLED: succeeds -> fails Bad", all.rowsOfOtherEnds([]trial.Run{
+	require.Equal(t, "; status CANCELLED: succeeds -> fails Bad", all.rowsOfOtherEnds("", []trial.Run{
 		first, run(goodEnd, status("CANCELLED")), run(goodEnd, status("STOPPED")),
 	}))
 	bare := trial.Kind{Task: "Look", Sort: trial.Bare}
-	require.Empty(t, all.rowsOfOtherEnds([]trial.Run{first, run(goodEnd, status("CANCELLED"), bare)}), "by another member")
-	require.Empty(t, all.rowsOfOtherEnds([]trial.Run{first, run(brokenEnd, status("CANCELLED"))}), "it polled on, or broke, too")
+	require.Empty(t, all.rowsOfOtherEnds("", []trial.Run{first, run(goodEnd, status("CANCELLED"), bare)}), "by another member")
+	require.Empty(t, all.rowsOfOtherEnds("", []trial.Run{first, run(brokenEnd, status("CANCELLED"))}), "it polled on, or broke, too")
 	made := *all
 	made.does = "is made again"
-	require.Empty(t, made.rowsOfOtherEnds([]trial.Run{first, run(goodEnd, status("CANCELLED"))}))
+	require.Empty(t, made.rowsOfOtherEnds("", []trial.Run{first, run(goodEnd, status("CANCELLED"))}))
 }
 
 // A call that only a failure led to, in an execution that succeeded, is named where it is left out.

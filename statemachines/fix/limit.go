@@ -18,7 +18,7 @@ func (l *loop) checkLimit(s *asl.State, rule *asl.ChoiceRule, raw []byte) error 
 	}
 	known := object{}
 	l.beginAs(known)
-	begins := l.beginsCount(raw, known)
+	begins := l.beginsCount(raw)
 	for _, name := range slices.Concat(l.counted(), l.assigned(l.poll)) {
 		known[name] = true
 	}
@@ -39,11 +39,11 @@ func (l *loop) checkLimit(s *asl.State, rule *asl.ChoiceRule, raw []byte) error 
 	}
 }
 
-// beginsCount tells whether states before the loop set the counts that the JSON of a rule reads: variables
-// to what is known, members of the data, or either to a number by their types.
-func (l *loop) beginsCount(raw []byte, known object) bool {
+// beginsCount tells whether states before the loop set the counts that the JSON of a rule reads: members of the data, or
+// variables to a number by their types.
+func (l *loop) beginsCount(raw []byte) bool {
 	for _, name := range l.counted() {
-		if readsVariable(raw, name) && known[name] == nil && !l.beginsAsNumber(func(env typecheck.Env) typecheck.Value { return env.Variable(name) }) {
+		if readsVariable(raw, name) && !l.beginsAsNumber(func(env typecheck.Env) typecheck.Value { return env.Variable(name) }) {
 			return false
 		}
 	}

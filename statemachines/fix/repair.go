@@ -406,6 +406,9 @@ func (r *repairer) try(ctx context.Context, c *checked, f lint.Finding, tried ca
 	if err := tried.checkEvery(report); err != nil {
 		return nil, nil, "", err
 	}
+	if err := tried.checkBounded(report); err != nil {
+		return nil, nil, "", err
+	}
 	if f.Rule == lint.StatusPollsOn && about != "" {
 		if err := tried.checkPolledOn(report); err != nil {
 			return nil, nil, "", err
@@ -446,6 +449,11 @@ func (r *repairer) compare(ctx context.Context, c, changed *checked, f lint.Find
 		loops = changed.loops // without a Wait it is none
 	}
 	options.Polls, options.Running = lint.Polled(loops)
+	for _, k := range tried.of {
+		if runs := options.Running[k.Task]; tried.running != nil && k.Sort == trial.Status && !slices.Contains(runs, k.Value) {
+			options.Running[k.Task] = append(runs, k.Value)
+		}
+	}
 	return trial.Compare(ctx, c.machine, changed.machine, options)
 }
 
@@ -458,9 +466,9 @@ func (c *checked) tellRuns(tried *candidate, report *trial.Report) (about string
 		case !inside:
 			return "", fmt.Errorf("the smallest edit changes more: %s, %s", underScript(&run), run.Differences[0])
 		case !tried.mended(&run) && isBeside(&run) && !run.After.IsBroken(): // by a rule of the machine, which rowsBeside tells
-		case leavesOutCall(&run, tried.retried):
+		case tried.running == nil && leavesOutCall(&run, tried.retried) && !isAnsweredBy(&run, tried.misspelt):
 			return "", fmt.Errorf("the smallest edit changes more: with %s, %s", run.Script, run.Differences[slices.IndexFunc(run.Differences, isCallLeftOut)])
-		case !tried.mended(&run):
+		case !tried.mended(&run) && !tried.endsAsRunning(&run, report):
 			return "", notMended(&run)
 		case !isBeside(&run) && tried.isAbout(&run) && describeEnd(run.Before) != describeEnd(run.After):
 			shown = append(shown, run)
@@ -469,7 +477,8 @@ func (c *checked) tellRuns(tried *candidate, report *trial.Report) (about string
 	if shown == nil {
 		return "", nil
 	}
-	return tried.row(tried.lineOf(&shown[0]), shown...) + tried.rowsOfOtherEnds(shown), nil
+	line := tried.row(tried.lineOf(&shown[0]), shown...)
+	return line + tried.rowsOfOtherEnds(line, shown), nil
 }
 
 // tellEarlier is the line of an edit by which the machine ends as before, but earlier; empty if it does not.
@@ -493,11 +502,41 @@ func (t *candidate) checkEvery(report *trial.Report) error {
 	for i := range report.Runs {
 		r := &report.Runs[i]
 		last := trial.Run{Kinds: r.Kinds[max(0, len(r.Kinds)-1):]}
-		if t.every && last.IsIn(t.of) && !t.mended(r) && !isBeside(r) {
+		if t.every && last.IsIn(t.of) && !t.mended(r) && !t.endsAsRunning(r, report) && !isBeside(r) {
 			return notMended(r)
 		}
 	}
 	return nil
+}
+
+// endsAsRunning tells whether a run ends at the poll, and in the way, in which it ends with another status of a job that
+// runs: a bound that the input sets may end it at once.
+func (t *candidate) endsAsRunning(r *trial.Run, report *trial.Report) bool {
+	return len(r.Kinds) > 0 && failsByItself(r) && slices.ContainsFunc(report.Runs, func(other trial.Run) bool {
+		if len(other.Kinds) != len(r.Kinds) || other.After != r.After {
+			return false
+		}
+		last := other.Kinds[len(other.Kinds)-1]
+		return last.Sort == trial.Status && last.Task == r.Kinds[len(r.Kinds)-1].Task && slices.Contains(t.running, last.Value)
+	})
+}
+
+// checkBounded is the error of a job that goes on past the bound which ends other jobs that go on.
+func (t *candidate) checkBounded(report *trial.Report) error {
+	stays := func(is func(*trial.Run) bool) int {
+		return slices.IndexFunc(report.Runs, func(r trial.Run) bool {
+			return slices.ContainsFunc(r.Kinds, func(k trial.Kind) bool { return k.Sort == trial.Never }) && is(&r)
+		})
+	}
+	past := stays(func(r *trial.Run) bool {
+		return t.isAbout(r) && r.After.Status == trial.PollsOn && r.Before.Status != trial.PollsOn
+	})
+	ends := stays(func(r *trial.Run) bool { return !t.isAbout(r) && r.After.Asked > 1 && failsByItself(r) })
+	if t.running == nil || past < 0 || ends < 0 {
+		return nil
+	}
+	return fmt.Errorf("the smallest edit does not mend it: with %s, the machine polls on for ever with it, and with %s it %s",
+		report.Runs[past].Script, report.Runs[ends].Script, describeEnd(report.Runs[ends].After))
 }
 
 // notMended is the error of a run that an edit does not mend.

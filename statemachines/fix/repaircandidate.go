@@ -23,6 +23,8 @@ type candidate struct {
 	counts bool
 	// does is what a run does after it; empty for how the run ends. also is what else differs.
 	does, also string
+	// running are the other statuses with which the loop polls on, of a line about those of a job that runs; else nil.
+	running []string
 	// missing tells that the line is about answers that lack a member, and what ends they lead to.
 	missing bool
 	// asks tells that a Choice leads on where the member is not there.
@@ -33,6 +35,8 @@ type candidate struct {
 	// no rule takes any more, the line tells, too.
 	of    []trial.Kind
 	wrong string
+	// misspelt are words that no service says: a step of the user's own on their way is on none.
+	misspelt []string
 	// mended tells whether a run with an answer of the frame ends as it should, and past that
 	// one which still breaks does so behind what is mended.
 	mended, past func(r *trial.Run) bool

@@ -86,6 +86,11 @@ func (e *statusEdit) leadWithFailures() {
 func (e *statusEdit) leadBack(row *lint.Row, running []lint.Row) {
 	var tried []string
 	made := len(e.all)
+	for _, s := range e.loop.Choices { // where the next Choice of the turn counts, say
+		if slices.ContainsFunc(e.loop.States, func(in *asl.State) bool { return in.Name == s.Choice.Default }) {
+			e.leadTo(s, s.Choice.Default)
+		}
+	}
 	for _, r := range running {
 		if len(r.Routes) != 1 || slices.Contains(tried, r.Routes[0]) {
 			continue

@@ -93,6 +93,10 @@ func (c *checked) nameStatuses(f lint.Finding, l *lint.Loop) []candidate {
 	e.retargetLike(like)
 	if isGoing(row.Meaning) {
 		e.leadBack(row, like)
+		base.running = []string{}
+		for _, r := range like {
+			base.running = append(base.running, r.Values...)
+		}
 	}
 	if row.Meaning == lint.MeansFailure {
 		e.leadLike(like)

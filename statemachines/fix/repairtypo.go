@@ -106,6 +106,7 @@ func (c *checked) putWords(takes func(f lint.Finding, wrong string) bool) candid
 		}
 		one.blinded = one.blinded || f.Rule == typecheck.UnknownMember
 		if f.Rule == typecheck.EnumValue { // both words go another way
+			one.misspelt = append(one.misspelt, wrong)
 			of := []trial.Kind{{Sort: trial.Status, Value: f.Suggestion}, {Sort: trial.Never, Value: f.Suggestion}}
 			one.frame = append(append(one.frame, trial.Kind{Sort: trial.Status, Value: wrong}), of...)
 			if one.wrong == "" {

@@ -67,9 +67,9 @@ func (t *candidate) row(about string, runs ...trial.Run) string {
 	return fmt.Sprintf("%s: %s -> %s", about, before, after)
 }
 
-// rowsOfOtherEnds say of statuses of the frame how they ended before, where that is not as in the first of some runs: a
-// status that failed is no other one that succeeded.
-func (t *candidate) rowsOfOtherEnds(runs []trial.Run) string {
+// rowsOfOtherEnds say of statuses of the frame how they ended before, where that is not as in the first of some runs, which a
+// line tells of: a status that failed is no other one that succeeded.
+func (t *candidate) rowsOfOtherEnds(line string, runs []trial.Run) string {
 	if t.does != "" || t.respells || t.wrong != "" || failingTask(&runs[0]) != "" {
 		return ""
 	}
@@ -82,7 +82,9 @@ func (t *candidate) rowsOfOtherEnds(runs []trial.Run) string {
 		})
 		if ends := endedAt(r); len(r.Kinds) > 0 && alone && !slices.Contains(told, ends) {
 			told = append(told, ends)
-			b.WriteString("; " + t.row("status "+r.Kinds[len(r.Kinds)-1].Value, *r))
+			if row := t.row("", *r); !strings.HasSuffix(line, row) {
+				b.WriteString("; status " + r.Kinds[len(r.Kinds)-1].Value + row)
+			}
 		}
 	}
 	return b.String()
@@ -104,6 +106,13 @@ func leavesOutCall(r *trial.Run, retried string) bool {
 	return r.Before.Polls == r.After.Polls && (failsByItself(&trial.Run{After: r.Before}) && failsByItself(r) ||
 		r.Before.Status == string(sim.StatusSucceeded) && succeeds(r)) &&
 		slices.ContainsFunc(r.Differences, func(d trial.Difference) bool { return isCallLeftOut(d) && d.Task != retried })
+}
+
+// isAnsweredBy tells whether a poll of a run answers one of some statuses.
+func isAnsweredBy(r *trial.Run, statuses []string) bool {
+	return slices.ContainsFunc(r.Kinds, func(k trial.Kind) bool {
+		return (k.Sort == trial.Status || k.Sort == trial.Never) && slices.Contains(statuses, k.Value)
+	})
 }
 
 // callsLeftOut says which Tasks a failure no longer leads to where the execution succeeded behind them, and no success leads

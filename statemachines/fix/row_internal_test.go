@@ -131,3 +131,24 @@ func TestUnderScript(t *testing.T) {
 	require.Equal(t, "where all goes well", underScript(&trial.Run{Script: trial.AllWell}))
 	require.Equal(t, "with status FAILED", underScript(&trial.Run{Script: "status FAILED"}))
 }
+
+// A bound is offered where calls that fail are all that shows it: one run of a job that goes on, and ends with it, shows it, too.
+func TestFailsAlone(t *testing.T) {
+	t.Parallel()
+	polls, ended := trial.Outcome{Status: trial.PollsOn}, func(r *trial.Run) bool { return r.After.Status == "FAILED" }
+	failing := trial.Run{Kinds: []trial.Kind{{Task: "Look", Sort: trial.Fails, Value: "Throttled"}}, Before: polls, After: badEnd}
+	for name, c := range map[string]struct {
+		counts bool
+		run    trial.Run
+		want   bool
+	}{
+		"no other run":                     {true, failing, true},
+		"a bound of errors alone":          {false, failing, false},
+		"a job that goes on and ends":      {true, trial.Run{Before: polls, After: badEnd}, false},
+		"a job that goes on and on":        {true, trial.Run{Before: polls, After: polls}, true},
+		"a job that ends in both machines": {true, trial.Run{Before: badEnd, After: badEnd}, true},
+	} {
+		tried := &candidate{counts: c.counts, mended: ended}
+		require.Equal(t, c.want, tried.failsAlone(&trial.Report{Runs: []trial.Run{failing, c.run}}), name)
+	}
+}
