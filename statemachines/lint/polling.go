@@ -1,5 +1,7 @@
 package lint
 
+import "slices"
+
 // pollingValues are the statuses in which a job may stay while the loop polls on: of those that run; else of the ends
 // that a rule names; else of all ends. Where names alone tell, and none is of a job that runs, they are those that mean
 // nothing, with any other. The empty text stands for any status where none is known, and for a flag or a number: who sets it
@@ -18,11 +20,11 @@ func (r *reading) pollingValues() []string {
 			stays = append(stays, value)
 		case means == MeansEnding:
 			ends = append(ends, value)
-		case r.ByName && means == MeansUnknown && endOf(r.routes[value]) == PollsOn:
+		case r.ByName && means == MeansUnknown && pollsOnForJob(r.routes[value]):
 			unknown = append(unknown, value)
 		}
 	}
-	if r.ByName && endOf(r.routes[otherValue]) == PollsOn {
+	if r.ByName && pollsOnForJob(r.routes[otherValue]) {
 		unknown = append(unknown, otherValue)
 	}
 	for _, values := range [][]string{stays, ends, unknown} {
@@ -31,4 +33,9 @@ func (r *reading) pollingValues() []string {
 		}
 	}
 	return []string{""}
+}
+
+// pollsOnForJob tells whether a status polls on as long as the loop is at the same job, as a bound alone may lead to the next one.
+func pollsOnForJob(routes []route) bool {
+	return endsIn(routes, PollsOn) && !slices.ContainsFunc(routes, func(way route) bool { return way.ends != PollsOn && way.ends != NextJob })
 }

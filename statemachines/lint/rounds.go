@@ -19,13 +19,14 @@ func (c *checker) findRounds(l *loop, r *reading) int {
 		return 0
 	}
 	outer := func(name string) bool { return l.inside[name] && !r.inner.inside[name] }
+	leadsOut := func(value string) bool {
+		return slices.ContainsFunc(r.routes[value], func(way route) bool { return slices.ContainsFunc(way.path, outer) }) &&
+			slices.ContainsFunc(r.takenBy(value), func(way route) bool { return way.failed == nil || way.caught })
+	}
 	rounds, polling := 0, r.pollingValues()
+	r.boundGoesOn = slices.ContainsFunc(polling, leadsOut) // the laps are polls of all rounds
 	for _, value := range r.status.values {
-		if !slices.ContainsFunc(r.routes[value], func(way route) bool { return slices.ContainsFunc(way.path, outer) }) {
-			continue
-		}
-		if slices.Contains(polling, value) { // its bound leads to the next round: the laps are polls of all rounds
-			r.boundGoesOn = true
+		if slices.Contains(polling, value) || !leadsOut(value) {
 			continue
 		}
 		for _, from := range c.entriesOf(l) {
