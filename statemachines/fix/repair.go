@@ -517,7 +517,7 @@ func (t *candidate) endsAsRunning(r *trial.Run, report *trial.Report) bool {
 			return false
 		}
 		last := other.Kinds[len(other.Kinds)-1]
-		return last.Sort == trial.Status && last.Task == r.Kinds[len(r.Kinds)-1].Task && slices.Contains(t.running, last.Value)
+		return last.Task == r.Kinds[len(r.Kinds)-1].Task && slices.Contains(t.running, last.Value)
 	})
 }
 
@@ -531,7 +531,7 @@ func (t *candidate) checkBounded(report *trial.Report) error {
 	past := stays(func(r *trial.Run) bool {
 		return t.isAbout(r) && r.After.Status == trial.PollsOn && r.Before.Status != trial.PollsOn
 	})
-	ends := stays(func(r *trial.Run) bool { return !t.isAbout(r) && r.After.Asked > 1 && failsByItself(r) })
+	ends := stays(func(r *trial.Run) bool { return r.After.Asked > 1 && failsByItself(r) })
 	if t.running == nil || past < 0 || ends < 0 {
 		return nil
 	}

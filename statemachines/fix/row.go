@@ -110,9 +110,7 @@ func leavesOutCall(r *trial.Run, retried string) bool {
 
 // isAnsweredBy tells whether a poll of a run answers one of some statuses.
 func isAnsweredBy(r *trial.Run, statuses []string) bool {
-	return slices.ContainsFunc(r.Kinds, func(k trial.Kind) bool {
-		return (k.Sort == trial.Status || k.Sort == trial.Never) && slices.Contains(statuses, k.Value)
-	})
+	return slices.ContainsFunc(r.Kinds, func(k trial.Kind) bool { return slices.Contains(statuses, k.Value) })
 }
 
 // callsLeftOut says which Tasks a failure no longer leads to where the execution succeeded behind them, and no success leads
