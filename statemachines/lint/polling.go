@@ -35,7 +35,10 @@ func (r *reading) pollingValues() []string {
 	return []string{""}
 }
 
-// pollsOnForJob tells whether a status polls on as long as the loop is at the same job, as a bound alone may lead to the next one.
+// pollsOnForJob tells whether a status polls on as long as the loop is at the same job, as a bound alone may lead to the next
+// one, or start it.
 func pollsOnForJob(routes []route) bool {
-	return endsIn(routes, PollsOn) && !slices.ContainsFunc(routes, func(way route) bool { return way.ends != PollsOn && way.ends != NextJob })
+	return endsIn(routes, PollsOn) && !slices.ContainsFunc(routes, func(way route) bool {
+		return way.ends != PollsOn && way.ends != NextJob && way.ends != StartsAgain
+	})
 }

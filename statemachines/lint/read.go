@@ -167,7 +167,7 @@ func (c *checker) readStatus(l *loop, r *reading, s *status, how manner) bool {
 	}
 	routes := r.routes
 	stays, leaves, differs := r.compareRoutes(s, how)
-	if !r.Retries && !stays && endOf(routes[otherValue]) != PollsOn || !leaves && !stays {
+	if !r.Retries && !stays && !pollsOnForJob(routes[otherValue]) || !leaves && !stays {
 		return false
 	}
 	if !differs && (how != lookAlike || !r.allPollOn() || !follows.looksAt(r.narrow(answer, s, otherValue))) || r.losesStatus(s) {

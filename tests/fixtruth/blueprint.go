@@ -134,6 +134,14 @@ func draw(seed uint64, faults []int) *Drawn {
 	}
 }
 
+// Intact is the twin as a machine of its own.
+func (d *Drawn) Intact() *Drawn {
+	twin := *d
+	twin.Faults, twin.Text, twin.plan = nil, d.Twin, d.intact
+	twin.befores, twin.twins, twin.respelt = map[string]*observed{}, map[string]*observed{}, map[string]*observed{}
+	return &twin
+}
+
 // draw takes a form of most slots, in the order of the table: later ones see what
 // earlier ones took.
 func (b *blueprint) draw(r *rand.Rand) {

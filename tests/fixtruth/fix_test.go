@@ -189,6 +189,7 @@ func TestReport(t *testing.T) {
 		require.Empty(t, d.Misses(t.Context()), "seed %d: %v", s, d.Forms)
 		report.begin(d)
 		report.addTable(tableOf(t, d))
+		report.addTwin(untrueOfIntact(t, d.Intact()))
 		report.addChange(repaired, judge(t, d, repair))
 		if s%replacedEach == 0 {
 			report.addChange(replaced, judge(t, d, replace))

@@ -177,6 +177,13 @@ func (r *report) addTable(rows int, untrue []string) {
 	}
 }
 
+// addTwin counts what lint says of the twin that is not so.
+func (r *report) addTwin(untrue []string) {
+	if len(untrue) > 0 {
+		r.fail("what lint says of a machine without a fault", strings.Join(untrue, "; "))
+	}
+}
+
 // addChange counts what became of the machine.
 func (r *report) addChange(w way, o outcome) {
 	switch {

@@ -15,9 +15,8 @@ import (
 	"github.com/jobpoller/jobpoller/tests/fixtruth"
 )
 
-// tableOf reads lint's table of a machine. It returns how many rows it has, and what they
-// say that the generator does not mean or that no run does.
-func tableOf(t *testing.T, d *fixtruth.Drawn) (rows int, untrue []string) {
+// checkLoops is what lint says of a machine.
+func checkLoops(t *testing.T, d *fixtruth.Drawn) ([]lint.Finding, []lint.Loop) {
 	t.Helper()
 	definition, err := reader(t.Context())(d.Text)
 	require.NoError(t, err, "seed %d", d.Seed)
@@ -25,7 +24,27 @@ func tableOf(t *testing.T, d *fixtruth.Drawn) (rows int, untrue []string) {
 	require.NoError(t, err, "seed %d", d.Seed)
 	types, err := typecheck.New(m, typecheck.Options{Models: models.Load})
 	require.NoError(t, err, "seed %d", d.Seed)
-	findings, loops := lint.CheckLoops(m, lint.Options{Express: d.Express, Said: saidOf(d), Types: types})
+	return lint.CheckLoops(m, lint.Options{Express: d.Express, Said: saidOf(d), Types: types})
+}
+
+// untrueOfIntact is what lint says of a machine without a fault that is not so: rows, bounds, and each error and danger.
+func untrueOfIntact(t *testing.T, d *fixtruth.Drawn) []string {
+	t.Helper()
+	_, untrue := tableOf(t, d)
+	findings, _ := checkLoops(t, d)
+	for _, f := range findings {
+		if f.Severity == diag.Error || f.Severity == diag.Danger {
+			untrue = append(untrue, fmt.Sprintf("%s of the twin: %s: %s", f.Severity, f.Pointer, f.Message))
+		}
+	}
+	return untrue
+}
+
+// tableOf reads lint's table of a machine. It returns how many rows it has, and what they
+// say that the generator does not mean or that no run does.
+func tableOf(t *testing.T, d *fixtruth.Drawn) (rows int, untrue []string) {
+	t.Helper()
+	findings, loops := checkLoops(t, d)
 	for _, l := range loops {
 		if l.Poll == nil || l.Poll.Task.Resource != d.Poll || len(l.Rows) == 0 {
 			continue
