@@ -33,7 +33,7 @@ func (c *checker) judgesOf(r *reading, s *status) (judges []*judge, start *asl.S
 	return c.chooseAimed(r, withoutOtherJobs(judges)), nil
 }
 
-// chooseFitting leaves, of several judges, the one that fits where the loop leads, and
+// chooseFitting leaves, of several judges, those that fit where the loop leads, and
 // notes where it is another than the call before the loop tells. Of several jobs, whose failures are
 // easily lost in a count, those are left that fit the statuses that the loop names, if none fits all.
 func (r *reading) chooseFitting() {
@@ -44,7 +44,7 @@ func (r *reading) chooseFitting() {
 	switch {
 	case len(unclear) == 1:
 		r.judges, r.doubtful = unclear, true
-	case len(both) == 1 && len(r.judges) > 1:
+	case len(both) > 0 && len(both) < len(r.judges):
 		r.judges = both
 	case len(both) == 0 && len(r.judges) == 1 && r.Start == nil:
 		other := r.waitsForOther(r.judges[0])
