@@ -31,7 +31,7 @@ func (c *checker) checkGivenUp(l *loop, r *reading) {
 		}
 		field := "/Default"
 		if way.Kind == asl.TransitionRule {
-			if !c.boundsOf(l).limits[s][way] || len(partsOf(&s.Choice.Rules[way.Rule])) > 1 {
+			if !c.boundsOf(l).limits[s][way] || len(partsOf(&s.Choice.Rules[way.Rule])) > 1 && !r.takesRunning(hop{s, way}) {
 				continue // it looks at the status, too
 			}
 			field = fmt.Sprintf("/Choices/%d/Next", way.Rule)
@@ -44,4 +44,11 @@ func (c *checker) checkGivenUp(l *loop, r *reading) {
 			"and the execution succeeds; lead to a Fail state", b.Route)
 		return
 	}
+}
+
+// takesRunning tells whether each status of a job that runs may take a way when a bound is reached.
+func (r *reading) takesRunning(h hop) bool {
+	return !slices.ContainsFunc(r.pollingValues(), func(value string) bool {
+		return !slices.ContainsFunc(r.followAll(value), func(way route) bool { return slices.Contains(way.lateBy, h) })
+	})
 }
