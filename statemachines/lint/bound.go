@@ -69,11 +69,17 @@ func newBounds(l *loop, trendOf func(s *asl.State, rule int) typecheck.Trend, an
 // it: in code, or in a table.
 func isForeign(s *asl.State) bool {
 	if s.Task == nil {
-		return s.Map != nil || s.Parallel != nil
+		return slices.ContainsFunc(s.Flows(), countsInside)
 	}
 	r := asl.ParseResource(s.Task.Resource)
 	_, sdk := r.SDK()
 	return !sdk && r.Service != "dynamodb" || strings.EqualFold(r.Action, "updateItem") || r.Action == "invoke"
+}
+
+// countsInside tells whether a flow inside of a state may count: what it counts is in the answer of that state.
+func countsInside(f *asl.Flow) bool {
+	counts, _ := findCounters(f.States)
+	return len(counts) > 0 || slices.ContainsFunc(f.States, isForeign)
 }
 
 // choice finds the transitions of a Choice that stay in the loop and are not

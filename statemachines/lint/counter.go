@@ -55,6 +55,7 @@ func findCounters(states []*asl.State) (counts, compared counters) {
 			}
 		})
 	}
+	maps.DeleteFunc(counts, func(_ string, changes bool) bool { return !changes })
 	return counts, compared
 }
 
