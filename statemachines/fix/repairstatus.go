@@ -132,7 +132,8 @@ func (e *statusEdit) candidates(row *lint.Row, f lint.Finding, base candidate) [
 		if doubt := joinTexts(change.also, e.doubt(row, f, change.wrong)); doubt != "" {
 			all[i].class, all[i].also = Offered, joinTexts(all[i].also, doubt)
 		}
-		written := change.wrong != "" && all[i].class == Sure && !isGoing(row.Meaning) // the rule says where the word leads
+		everywhere := all[i].class == Sure || len(change.edits) > 1
+		written := change.wrong != "" && everywhere && !isGoing(row.Meaning) // the rules say where the word leads
 		all[i].mended = func(r *trial.Run) bool { return base.mended(r) || change.excuses(r) || written && isEnded(r) }
 		all[i].of, all[i].wrong = kindsOf(l, change.values...), change.wrong
 		all[i].frame = slices.Concat(all[i].of, kindsOf(l, wordsOf(change.wrong)...))

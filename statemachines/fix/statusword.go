@@ -14,25 +14,44 @@ import (
 	"github.com/jobpoller/jobpoller/statemachines/typecheck"
 )
 
-// correctWords put a value in the place of a word that begins like it, and that no status is.
+// correctWords put a value in the place of a word that begins like it, and that no status is: first wherever the word
+// stands, as that is one mistake, and then in one rule.
 func (e *statusEdit) correctWords() {
 	if len(e.values) != 1 {
 		return
 	}
+	var words []string
+	places := map[string][]edit.Edit{}
+	add := func(n *jsontree.Node, wrong, text string) {
+		switch at := n.Pointer(); {
+		case places[wrong] == nil:
+			words = append(words, wrong)
+		case slices.ContainsFunc(places[wrong], func(made edit.Edit) bool { return made.At == at }): // an expression with the word twice
+			return
+		}
+		places[wrong] = append(places[wrong], edit.Edit{Op: edit.Replace, At: n.Pointer(), Value: jsontree.Quote(text)})
+	}
 	for _, s := range e.loop.Choices {
 		if rules := nodeAt(e.root, s.Position.Pointer).Get("Choices"); rules != nil {
 			for _, rule := range rules.Items {
-				e.correctWord(rule)
+				e.correctWord(rule, add)
 			}
+		}
+	}
+	for _, wrong := range words {
+		if made := places[wrong]; len(made) > 1 {
+			e.all = append(e.all, statusChange{values: e.values, edits: made, wrong: wrong})
+		}
+	}
+	for _, wrong := range words {
+		for _, made := range places[wrong] {
+			e.all = append(e.all, statusChange{values: e.values, edits: []edit.Edit{made}, wrong: wrong})
 		}
 	}
 }
 
-func (e *statusEdit) correctWord(rule *jsontree.Node) {
-	add := func(n *jsontree.Node, wrong, text string) {
-		edits := []edit.Edit{{Op: edit.Replace, At: n.Pointer(), Value: jsontree.Quote(text)}}
-		e.all = append(e.all, statusChange{values: e.values, edits: edits, wrong: wrong})
-	}
+// correctWord calls add with the value for each word of a rule that may be meant to be it.
+func (e *statusEdit) correctWord(rule *jsontree.Node, add func(n *jsontree.Node, wrong, text string)) {
 	if condition := rule.Get("Condition"); condition != nil {
 		for _, found := range quotedWords().FindAllStringSubmatch(condition.Text, -1) {
 			if wrong := found[1]; e.mayMean(wrong) {

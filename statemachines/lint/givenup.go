@@ -31,8 +31,8 @@ func (c *checker) checkGivenUp(l *loop, r *reading) {
 		}
 		field := "/Default"
 		if way.Kind == asl.TransitionRule {
-			if !c.boundsOf(l).limits[s][way] || len(partsOf(&s.Choice.Rules[way.Rule])) > 1 && !r.takesRunning(hop{s, way}) {
-				continue // it looks at the status, too
+			if !c.boundsOf(l).limits[s][way] || len(partsOf(&s.Choice.Rules[way.Rule])) > 1 && !r.takesAny(hop{s, way}) {
+				continue // it is for some statuses
 			}
 			field = fmt.Sprintf("/Choices/%d/Next", way.Rule)
 		}
@@ -46,9 +46,9 @@ func (c *checker) checkGivenUp(l *loop, r *reading) {
 	}
 }
 
-// takesRunning tells whether each status of a job that runs may take a way when a bound is reached.
-func (r *reading) takesRunning(h hop) bool {
-	return !slices.ContainsFunc(r.pollingValues(), func(value string) bool {
+// takesAny tells whether any status, also one that no rule names, may take a way when a bound is reached.
+func (r *reading) takesAny(h hop) bool {
+	return !slices.ContainsFunc(append(r.pollingValues(), otherValue), func(value string) bool {
 		return !slices.ContainsFunc(r.followAll(value), func(way route) bool { return slices.Contains(way.lateBy, h) })
 	})
 }
