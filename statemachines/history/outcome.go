@@ -27,6 +27,9 @@ type course struct {
 	next      *Visit // that it led to
 	left      bool   // by an event of its own
 	failing   bool   // the last that is known of it is a failure
+	// culprit is, of a Map or Parallel that fails, what failed in it; nil if no event tells. What else failed there waits for
+	// its next retry.
+	culprit *Visit
 	// evaluated tells that the failure is that of an expression after a call that
 	// succeeded, and failedAt is its event.
 	evaluated bool
@@ -59,7 +62,7 @@ func (v *Visit) isBeside(other *Visit) bool {
 func (v *Visit) begin(at time.Time) {
 	v.tries++
 	v.branches = 0
-	v.restarted, v.failing, v.Error, v.Cause = at, false, "", ""
+	v.restarted, v.failing, v.culprit, v.Error, v.Cause = at, false, nil, "", ""
 }
 
 // fail takes in a failure.
@@ -79,6 +82,21 @@ func (v *Visit) blame(event *Event) {
 	for outer := v; outer != nil; outer = outer.parent {
 		outer.failing = true
 	}
+}
+
+// failThrough notes that a visit failed a Map or Parallel around it, and those between them.
+func (v *Visit) failThrough(outer *Visit) {
+	for ; v != nil && v != outer; v = v.parent {
+		if v.parent != nil {
+			v.parent.culprit = v
+		}
+	}
+}
+
+// isBesideCulprit tells whether something else failed the Map or Parallel around the visit.
+func (v *Visit) isBesideCulprit() bool {
+	of := v.parent.culprit
+	return of != nil && of != v && of.Execution == v.Execution
 }
 
 // pollsOn tells whether a Task has polled and leads to the wait for the next poll, by
@@ -115,7 +133,7 @@ func (v *Visit) findOutcome() (o graph.Outcome, catcher string) {
 		return graph.Retried, ""
 	case p == nil:
 		return v.outcomeWith(v.Execution), ""
-	case !v.failing && p.failing:
+	case p.failing && (!v.failing || v.isBesideCulprit()):
 		return outcomeBeside(p.Outcome), ""
 	case p.left && !p.failing, p.Outcome == "" && v.Execution != p.Execution && v.Execution.HasEnded():
 		if v.failing {

@@ -131,6 +131,39 @@ func TestOutcomes(t *testing.T) {
 	})
 }
 
+// What waits for its next retry when a state beside it fails has not failed itself.
+func TestOutcomesBesideARetry(t *testing.T) {
+	t.Parallel()
+	inner := `{"StartAt": "Import", "States": {
+		"Import": {"Type": "Task", "Resource": "` + work + `", "Next": "Check", "Retry": [{"ErrorEquals": ["Throttled"], "IntervalSeconds": 60}]},
+		"Check": {"Type": "Fail", "Error": "Broken"}}}`
+	for name, definition := range map[string]string{
+		"Map": `{"StartAt": "Each", "States": {"Each": {"Type": "Map", "End": true, "ItemProcessor": ` + inner + `}}}`,
+		"Parallel": `{"StartAt": "Each", "States": {"Each": {"Type": "Parallel", "End": true, "Branches": [
+			{"StartAt": "First", "States": {"First": {"Type": "Task", "Resource": "` + work + `", "End": true, "Retry": [{"ErrorEquals": ["Throttled"], "IntervalSeconds": 60}]}}},
+			{"StartAt": "Check", "States": {"Check": {"Type": "Fail", "Error": "Broken"}}}]}}}`,
+	} {
+		m, err := asl.Parse([]byte(definition))
+		require.NoError(t, err)
+		calls := 0
+		r, err := sim.Run(t.Context(), m, []byte(`[1, 2]`), sim.Options{Handler: func(context.Context, sim.Call) (sim.Reply, error) {
+			if calls++; calls == 1 {
+				return sim.Reply{}, &sim.TaskError{Name: "Throttled"}
+			}
+			return sim.Reply{Output: 1}, nil
+		}})
+		require.NoError(t, err)
+		read, err := history.Read(sim.AppendHistory(nil, r.Events, sim.EventFormat{}))
+		require.NoError(t, err)
+		for _, e := range []*history.Execution{history.FromRun(m, r), read} {
+			_, at := outcomes(e)
+			require.Equal(t, []string{"Check"}, at, name)
+			waiting := e.FindVisits().All[1]
+			require.Equal(t, "aborted, because a state beside it failed", waiting.Describe(), name)
+		}
+	}
+}
+
 // A redrive goes on with each Map and Parallel around what failed.
 func TestOutcomesOfANestedRedrive(t *testing.T) {
 	t.Parallel()

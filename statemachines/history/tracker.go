@@ -297,6 +297,7 @@ func (t *tracker) failInside(v, outer *Visit, event *Event) {
 		return
 	}
 	v.failing = true
+	v.failThrough(outer)
 	if v.Open {
 		v.leave(event.Time)
 		t.forget(v)
