@@ -26,7 +26,8 @@ func TestEndsAsRunning(t *testing.T) {
 		"a success of both":       {trial.Run{Kinds: status("Look", "WAITING"), After: goodEnd}, trial.Run{Kinds: status("Look", "RUNNING"), After: goodEnd}, false},
 		"behind another answer": {
 			trial.Run{Kinds: status("Look", "WAITING"), After: badEnd},
-			trial.Run{Kinds: append(status("First", "DONE"), status("Look", "RUNNING")...), After: badEnd}, false,
+			trial.Run{Kinds: append(status("First", "DONE"), status("Look", "RUNNING")...), After: badEnd},
+			false,
 		},
 		"no answer varies": {trial.Run{After: badEnd}, trial.Run{After: badEnd}, false},
 	} {
@@ -50,7 +51,8 @@ func TestCheckBounded(t *testing.T) {
 		want    string
 	}{
 		"past the bound": {
-			[]string{"RUNNING"}, staying("WAITING", badEnd, polls), staying("RUNNING", late, late),
+			[]string{"RUNNING"},
+			staying("WAITING", badEnd, polls), staying("RUNNING", late, late),
 			"with a job that stays WAITING, the machine polls on for ever with it, and with a job that stays RUNNING it fails Late",
 		},
 		"up to the bound":             {[]string{"RUNNING"}, staying("WAITING", badEnd, late), staying("RUNNING", late, late), ""},
