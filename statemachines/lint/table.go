@@ -431,7 +431,7 @@ func (c *checker) boundOfLap(l *loop, r *reading, turn Turn) Bound {
 	inner, limit := r.inner, c.limitOf(r.Flow)
 	b := c.boundsOf(l)
 	open := slices.ContainsFunc(b.open(), func(o *loop) bool {
-		return o.first(asl.TypeWait) != nil && slices.ContainsFunc(inner.states, func(s *asl.State) bool { return o.inside[s.Name] })
+		return slices.ContainsFunc(o.states, passesTime) && slices.ContainsFunc(inner.states, func(s *asl.State) bool { return o.inside[s.Name] })
 	})
 	bound := c.fill(r.Flow, r.Poll, turn, asl.MaxStandardTime)
 	bound.Late = !open || limit.after > 0

@@ -32,6 +32,7 @@ func (c *checker) boundsOf(l *loop) *bounds {
 		l.bounds.renewed = renewed
 		l.bounds.clock = clock
 		c.closeUntaken(l.bounds)
+		l.bounds.closeProgress()
 	}
 	return l.bounds
 }
