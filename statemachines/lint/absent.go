@@ -186,16 +186,41 @@ func (c *checker) findAbsent(r *reading, in typecheck.Env, steps []string, m Mea
 		return nil
 	}
 	whole := typecheck.NarrowTo(c.types.Result(r.Poll), status.steps, values)
-	found := slices.CompactFunc(c.types.FindAbsent(r.Poll, in, typecheck.Without(whole, steps)),
+	base := withoutOthers(whole, operationNamed(r.Operation), steps, m)
+	found := slices.CompactFunc(c.types.FindAbsent(r.Poll, in, typecheck.Without(base, steps)),
 		func(a, b typecheck.Finding) bool { return a.Pointer == b.Pointer })
 	found = slices.DeleteFunc(found, func(f typecheck.Finding) bool { return c.isReported(typecheck.AbsentMember, f.Pointer) })
 	if len(found) == 0 {
 		return nil
 	}
-	others := c.types.FindAbsent(r.Poll, in, whole) // by something else than the member: the rule of the status reports it
+	isIn := func(all []typecheck.Finding, f typecheck.Finding) bool {
+		return slices.ContainsFunc(all, func(other typecheck.Finding) bool { return other.Pointer == f.Pointer })
+	}
+	// By something else than the member, the rule of the status reports it; by another member, the finding of that one does.
+	byElse, byOthers := c.types.FindAbsent(r.Poll, in, whole), c.types.FindAbsent(r.Poll, in, base)
 	return slices.DeleteFunc(found, func(f typecheck.Finding) bool {
-		return r.fails(c.machine.StateAt(f.Pointer)) && slices.ContainsFunc(others, func(other typecheck.Finding) bool { return other.Pointer == f.Pointer })
+		if isIn(byElse, f) {
+			return r.fails(c.machine.StateAt(f.Pointer))
+		}
+		return isIn(byOthers, f)
 	})
+}
+
+// withoutOthers is an answer without the members that it does not have with a status of the meaning, but for those around or in
+// one of them: a rule may ask whether they are there.
+func withoutOthers(answer typecheck.Value, operation *catalog.Operation, member []string, m Meaning) typecheck.Value {
+	verdict, known := map[Meaning]pollcore.Verdict{MeansRunning: pollcore.Retry, MeansSuccess: pollcore.Success, MeansFailure: pollcore.Failure}[m]
+	if !known {
+		return answer
+	}
+	for _, path := range operation.Later() {
+		steps, _ := spellSteps(operation.Output, path)
+		shared := min(len(steps), len(member))
+		if !operation.Presence[path].Has(verdict) && !slices.Equal(steps[:shared], member[:shared]) {
+			answer = typecheck.Without(answer, steps)
+		}
+	}
+	return answer
 }
 
 // takesFailedExpressions are the names of errors that a failed expression goes by.

@@ -18,16 +18,23 @@ func (c *checker) demandOf(s *asl.State) *typecheck.Demand {
 }
 
 // answeredIn are the names that a rule compares and that the answer of a poll of the loop gives, such as the percentage
-// of a job that is done: only the job can change them.
+// of a job that is done: only the job can change them. A function may count what each call gives back to it.
 func (c *checker) answeredIn(l *loop, s *asl.State, rule int) counters {
 	found := counters{}
 	for _, o := range operandsOfRule(&s.Choice.Rules[rule]) {
 		givers := c.giversOf(l, s, o, map[string]bool{})
-		if len(givers) > 0 && !slices.ContainsFunc(givers, func(giver *asl.State) bool { return !c.isPollOf(l, giver) }) {
+		counts := func(giver *asl.State) bool { return !c.isPollOf(l, giver) || isForeign(giver) && readsAgain(giver, o) }
+		if len(givers) > 0 && !slices.ContainsFunc(givers, counts) {
 			found[lastName(o.String())] = true
 		}
 	}
 	return found
+}
+
+// readsAgain tells whether the arguments of a call name an operand.
+func readsAgain(s *asl.State, o operand) bool {
+	t := argumentsOf(s)
+	return t != nil && slices.ContainsFunc((scope{}).template(t, nil).operands, func(read operand) bool { return read.String() == o.String() })
 }
 
 // giversOf are the states of a loop of whose results a value is made that a state of the loop reads.
