@@ -119,7 +119,7 @@ func (s *scanner) list(element func()) {
 // member reads a member in its short or its long form.
 func (s *scanner) member() (m Member) {
 	if strings.HasPrefix(s.rest, `"`) {
-		m.Target = s.text()
+		m.Target, m.Required = strings.CutSuffix(s.text(), mustHave)
 		return m
 	}
 	s.object(func(name string) {

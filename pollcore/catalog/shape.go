@@ -130,23 +130,31 @@ const (
 )
 
 // memberJSON is the long form of a Member in the data; the short one is the
-// name of its shape.
+// name of its shape, with a mustHave behind it where the member is required.
 type memberJSON Member
+
+const mustHave = "!"
 
 // MarshalJSON implements json.Marshaler.
 func (m Member) MarshalJSON() ([]byte, error) {
-	if m == (Member{Name: m.Name, Shape: m.Shape, Target: m.Target}) {
-		return json.Marshal(m.Target)
+	if m != (Member{Name: m.Name, Shape: m.Shape, Target: m.Target, Required: m.Required}) {
+		return json.Marshal(memberJSON(m))
 	}
-	return json.Marshal(memberJSON(m))
+	if m.Required {
+		return json.Marshal(m.Target + mustHave)
+	}
+	return json.Marshal(m.Target)
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (m *Member) UnmarshalJSON(text []byte) error {
-	if len(text) > 0 && text[0] == '"' {
-		return json.Unmarshal(text, &m.Target)
+	if len(text) == 0 || text[0] != '"' {
+		return json.Unmarshal(text, (*memberJSON)(m))
 	}
-	return json.Unmarshal(text, (*memberJSON)(m))
+	var short string
+	err := json.Unmarshal(text, &short)
+	m.Target, m.Required = strings.CutSuffix(short, mustHave)
+	return err
 }
 
 // MarshalJSON implements json.Marshaler.
