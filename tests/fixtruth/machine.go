@@ -81,7 +81,9 @@ func (w *writer) exits() {
 		delete(w.states, gaveUp)
 	}
 	if w.clean {
-		w.states[cleanUp] = w.call(w.op.stop, object{w.op.stopID: w.jobID()}, w.behindCleanUp())
+		arguments := object{w.op.stopID: w.jobID()}
+		maps.Copy(arguments, w.op.stopped)
+		w.states[cleanUp] = w.call(w.op.stop, arguments, w.behindCleanUp())
 	}
 	if w.message {
 		topic := "arn:aws:sns:us-east-1:123456789012:ops"

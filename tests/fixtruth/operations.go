@@ -20,8 +20,9 @@ type operation struct {
 	// id is the argument of the describe call that names the job, and list the member
 	// of its answer that has the jobs, for a call that takes several ids: of its body, via something.
 	id, list string
-	// stopID is the argument of the stop call.
-	stopID string
+	// stopID is the argument of the stop call that names the job, and stopped are the others.
+	stopID  string
+	stopped map[string]any
 	// status and reason lead to members of the answer, or of an item of list. The
 	// reason is there only after a failure, unless the model says that each answer has it.
 	status, reason                    []string
@@ -99,7 +100,8 @@ var operations = []*operation{
 		service: "emrserverless", start: "startJobRun", describe: "getJobRun", stop: "cancelJobRun",
 		given: map[string]any{"ApplicationId": "00f1", "ExecutionRoleArn": "arn:aws:iam::123456789012:role/job", "ClientToken": "once"},
 		also:  map[string]any{"ApplicationId": "00f1"}, started: members("JobRunId"), id: "JobRunId", stopID: "JobRunId",
-		status: members("JobRun.State"), reason: members("JobRun.StateDetails"), reasonAlways: true,
+		stopped: map[string]any{"ApplicationId": "00f1"},
+		status:  members("JobRun.State"), reason: members("JobRun.StateDetails"), reasonAlways: true,
 		success: values("SUCCESS"), failure: values("FAILED CANCELLED"),
 		running: values("SUBMITTED PENDING SCHEDULED RUNNING QUEUED"), ending: values("CANCELLING"),
 		errors: "EmrServerless.", gone: "EmrServerless.ResourceNotFoundException",
@@ -150,7 +152,7 @@ var operations = []*operation{
 	{
 		service: "batch", start: "submitJob", describe: "describeJobs", stop: "terminateJob",
 		given:   map[string]any{"JobName": "nightly", "JobQueue": "slow", "JobDefinition": "report:1"},
-		started: members("JobId"), id: "Jobs", list: "Jobs", stopID: "JobId", status: members("Status"), reason: members("StatusReason"),
+		started: members("JobId"), id: "Jobs", list: "Jobs", stopID: "JobId", stopped: map[string]any{"Reason": "the report is not needed"}, status: members("Status"), reason: members("StatusReason"),
 		success: values("SUCCEEDED"), failure: values("FAILED"), running: values("SUBMITTED PENDING RUNNABLE STARTING RUNNING"),
 		errors: "Batch.", gone: "Batch.ClientException",
 	},
