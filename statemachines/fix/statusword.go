@@ -170,8 +170,8 @@ func (e *statusEdit) narrowTo(values []string) {
 		}
 		for i, rule := range rules.Items {
 			at := fmt.Sprintf("%s/Choices/%d", s.Position.Pointer, i)
-			if or := rule.Get("Or"); or != nil {
-				e.shortenOr(or, at, values)
+			if or := orIn(rule); or != nil {
+				e.shortenOr(or, values)
 			} else if condition := rule.Get("Condition"); condition != nil {
 				e.shortenList(condition.Text, at, values)
 			}
@@ -179,12 +179,28 @@ func (e *statusEdit) narrowTo(values []string) {
 	}
 }
 
+// orIn is the Or of a rule, also of one that asks first whether the status is there; nil if there is none, or more than one.
+func orIn(rule *jsontree.Node) *jsontree.Node {
+	found := rule.Get("Or")
+	if and := rule.Get("And"); and != nil {
+		for _, part := range and.Items {
+			switch or := part.Get("Or"); {
+			case or != nil && found != nil:
+				return nil
+			case or != nil:
+				found = or
+			}
+		}
+	}
+	return found
+}
+
 // shortenOr takes the values out of an Or.
-func (e *statusEdit) shortenOr(or *jsontree.Node, at string, values []string) {
+func (e *statusEdit) shortenOr(or *jsontree.Node, values []string) {
 	var edits []edit.Edit
-	for i, item := range or.Items {
+	for _, item := range or.Items {
 		if equals := item.Get("StringEquals"); equals != nil && slices.Contains(values, equals.Text) {
-			edits = append(edits, edit.Edit{Op: edit.Remove, At: fmt.Sprintf("%s/Or/%d", at, i)})
+			edits = append(edits, edit.Edit{Op: edit.Remove, At: item.Pointer()})
 		}
 	}
 	if len(edits) == len(values) && len(edits) < len(or.Items) {

@@ -152,7 +152,8 @@ var operations = []*operation{
 	{
 		service: "batch", start: "submitJob", describe: "describeJobs", stop: "terminateJob",
 		given:   map[string]any{"JobName": "nightly", "JobQueue": "slow", "JobDefinition": "report:1"},
-		started: members("JobId"), id: "Jobs", list: "Jobs", stopID: "JobId", stopped: map[string]any{"Reason": "the report is not needed"}, status: members("Status"), reason: members("StatusReason"),
+		started: members("JobId"), id: "Jobs", list: "Jobs", stopID: "JobId", stopped: map[string]any{"Reason": "not needed"},
+		status: members("Status"), reason: members("StatusReason"),
 		success: values("SUCCEEDED"), failure: values("FAILED"), running: values("SUBMITTED PENDING RUNNABLE STARTING RUNNING"),
 		errors: "Batch.", gone: "Batch.ClientException",
 	},
