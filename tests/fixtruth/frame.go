@@ -2,9 +2,7 @@ package fixtruth
 
 import (
 	"slices"
-	"strings"
 	"time"
-	"unicode"
 )
 
 // Frame is when a changed machine may do something else, as fix declares it.
@@ -38,14 +36,6 @@ type Declared struct {
 	Replaced bool
 	// Refused are the reasons of the loops that stay.
 	Refused []string
-}
-
-// keeps tells whether the reason of what stays names the status of one of the answers: another fault may lead it wrong, too.
-func (d Declared) keeps(answers []answer) bool {
-	parts := func(r rune) bool { return r != '_' && r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
-	return slices.ContainsFunc(answers, func(a answer) bool {
-		return slices.ContainsFunc(d.Refused, func(reason string) bool { return slices.Contains(strings.FieldsFunc(reason, parts), a.status) })
-	})
 }
 
 // allows tells whether a frame names one of the answers.

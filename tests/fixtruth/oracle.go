@@ -134,8 +134,7 @@ func (d *Drawn) judge(ctx context.Context, j *Judgement, m machines, s scenario,
 		}
 		if !isBroken(r.twin.err) && d.framed(declared, s, r.before) {
 			j.Framed++
-			kept := declared.keeps(s.answers) && d.behaves(r.before, r.after, 0)
-			if !kept && (!j.Changed || !d.takesErrors(declared, s)) && !d.behaves(r.after, r.twin, declared.longest()) {
+			if (!j.Changed || !d.takesErrors(declared, s)) && !d.behaves(r.after, r.twin, declared.longest()) {
 				j.Missed = append(j.Missed, Difference{Kind: End, Scenario: s.String(), Text: fmt.Sprintf("%s, the twin %s, before %s", r.after, r.twin, r.before)})
 			}
 		}
