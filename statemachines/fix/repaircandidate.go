@@ -35,7 +35,7 @@ type candidate struct {
 	// no rule takes any more, the line tells, too.
 	of    []trial.Kind
 	wrong string
-	// misspelt are words that no service says: a step of the user's own on their way is on none.
+	// misspelt are words that no service says. A call that only they lead to is never made, so an edit may leave it out.
 	misspelt []string
 	// mended tells whether a run with an answer of the frame ends as it should, and past that
 	// one which still breaks does so behind what is mended.

@@ -196,7 +196,8 @@ func (c *checker) findAbsent(r *reading, in typecheck.Env, steps []string, m Mea
 	isIn := func(all []typecheck.Finding, f typecheck.Finding) bool {
 		return slices.ContainsFunc(all, func(other typecheck.Finding) bool { return other.Pointer == f.Pointer })
 	}
-	// By something else than the member, the rule of the status reports it; by another member, the finding of that one does.
+	// A field that fails without another member has the finding of that member. One that fails with all members has that of the
+	// status, if the state fails for it.
 	byElse, byOthers := c.types.FindAbsent(r.Poll, in, whole), c.types.FindAbsent(r.Poll, in, base)
 	return slices.DeleteFunc(found, func(f typecheck.Finding) bool {
 		if isIn(byElse, f) {

@@ -33,8 +33,8 @@ func (c *checker) judgesOf(r *reading, s *status) (judges []*judge, start *asl.S
 	return c.chooseAimed(r, withoutOtherJobs(judges)), nil
 }
 
-// chooseFitting leaves, of several judges, those that fit where the loop leads, and
-// notes where it is another than the call before the loop tells. Of several jobs, whose failures are
+// chooseFitting leaves, of several judges, those that fit where the loop leads, and notes
+// where only others fit than the one that the call before the loop tells. Of several jobs, whose failures are
 // easily lost in a count, those are left that fit the statuses that the loop names, if none fits all.
 func (r *reading) chooseFitting() {
 	fitting := slices.DeleteFunc(slices.Clone(r.status.judges), func(j *judge) bool { return j.entry == nil || !r.fits(j) })

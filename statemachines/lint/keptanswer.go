@@ -19,8 +19,7 @@ func (b *bounds) closeProgress() {
 	}
 }
 
-// asksProgress tells whether a rule of a Choice compares something with what it was in the turn before, as the turn that the
-// rule begins has kept it.
+// asksProgress tells whether a rule of a Choice compares a value with that of the turn before, which the way behind the rule keeps.
 func (l *loop) asksProgress(s *asl.State, way asl.Transition) bool {
 	pairs := differing(&s.Choice.Rules[way.Rule])
 	if len(pairs) == 0 {
@@ -33,7 +32,7 @@ func (l *loop) asksProgress(s *asl.State, way asl.Transition) bool {
 	})
 }
 
-// keeps tells whether each way around a loop makes an operand what another one was before it, and gives that one anew.
+// keeps tells whether each way around a loop gives kept the value that of had before, and gives of a new one.
 func keeps(cycles [][]hop, kept, of operand) bool {
 	return !slices.ContainsFunc(cycles, func(round []hop) bool {
 		return traceBack(round, kept).text != of.String() || traceBack(round, of).text == of.String()
@@ -52,7 +51,7 @@ func differing(r *asl.ChoiceRule) [][2]operand {
 	return differingParts(&part)
 }
 
-// differingIn are those of a condition of JSONPath, or where it does not hold.
+// differingIn are the pairs that differ where a condition of JSONPath holds; with not, where it does not hold.
 func differingIn(c *asl.Condition, not bool) (pairs [][2]operand) {
 	switch {
 	case c.Not != nil:
